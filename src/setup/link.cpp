@@ -101,7 +101,7 @@ Step setting_step(const Situation& situation, const std::string& netdev, const s
   const std::string subject = link_subject(netdev, name);
   Step step;
   step.id = "link." + name + "/" + netdev;
-  step.title = netdev + ": " + name;
+  step.title = netdev + ": " + name + " is " + value;
   step.risk = risk_of_link(name);
   step.after = value;
   if (lacks_netdev(situation, netdev, step)) return step;

@@ -181,6 +181,7 @@ TEST_F(LinkTest, each_setting_is_measured_set_and_taken_back) {
                           "link.pause.autoneg/ens8f0 todo", "link.ets/ens8f0 todo",
                           "link.pfc/ens8f0 todo", "link.dscp.26/ens8f0 todo"));
   EXPECT_EQ(step_of(first, "link.rings.rx/ens8f0").before, "1024");
+  EXPECT_EQ(step_of(first, "link.rings.rx/ens8f0").title, "ens8f0: rings.rx is 8192");
   EXPECT_EQ(step_of(first, "link.pause.autoneg/ens8f0").before, "on");
   EXPECT_EQ(step_of(first, "link.pfc/ens8f0").before, "none");
   EXPECT_EQ(step_of(first, "link.dscp.26/ens8f0").before, "none");
