@@ -15,6 +15,9 @@ namespace {
 
 constexpr const char* kDefaultFile = "/etc/railhead/setup.yaml";
 constexpr std::size_t kMaxWantedBytes = std::size_t{1} << 20;
+constexpr const char* kNothingWanted = "Nothing is wanted.";
+constexpr const char* kNothingChanged = "Nothing here was changed by setup.";
+constexpr std::string_view kNeedsConsent = "needs --allow ";  // as setup/plan.cpp says it
 
 struct Options {
   std::string profile;
@@ -23,6 +26,7 @@ struct Options {
   bool dry_run = false;
   bool repair = false;
   std::string role = "worker";
+  bool aks = false;
 };
 
 using SharedOptions = std::shared_ptr<Options>;
@@ -60,14 +64,53 @@ data::Json step_json(const setup::Step& step) {
            })}};
 }
 
-report::Report plan_report(const setup::Plan& plan, const std::string& source) {
+std::size_t count(const setup::Plan& plan, setup::StepState state) {
+  return static_cast<std::size_t>(std::count_if(
+      plan.begin(), plan.end(), [&](const setup::Step& step) { return step.state == state; }));
+}
+
+bool has(const setup::Plan& plan, setup::StepState state) {
+  return count(plan, state) != 0;
+}
+
+/// "3 to do, 1 refused, 4 done; --allow R2 consents to 1 of the refused".
+std::string summary(const setup::Plan& plan) {
+  constexpr std::pair<setup::StepState, std::string_view> kWords[] = {
+      {setup::StepState::todo, " to do"},
+      {setup::StepState::refused, " refused"},
+      {setup::StepState::parked, " parked"},
+      {setup::StepState::done, " done"}};
+  std::vector<std::string> parts;
+  for (const auto& [state, word] : kWords) {
+    if (has(plan, state)) parts.push_back(std::to_string(count(plan, state)) + std::string(word));
+  }
+  std::string_view consent;
+  std::size_t would = 0;
+  for (const auto& step : plan) {
+    if (!step.reason.starts_with(kNeedsConsent)) continue;
+    consent = std::max(consent, to_string(step.risk));
+    ++would;
+  }
+  return join(parts, ", ") + (would == 0 ? ""
+                                         : "; --allow " + std::string(consent) + " consents to " +
+                                               std::to_string(would) + " of the refused");
+}
+
+report::Report document(const setup::Plan& plan, const char* kind, const std::string& source) {
   report::Report report;
-  report.json = report::make_document("Setup");
+  report.json = report::make_document(kind);
   report.json["wanted"] = report::text_or_null(source);
   report.json["steps"] = data::json_list(plan, step_json);
+  return report;
+}
+
+report::Report plan_report(const setup::Plan& plan, const std::string& source,
+                           const char* otherwise = kNothingWanted) {
+  auto report = document(plan, "Setup", source);
   report::Table table;
   for (const auto& step : plan) {
-    table.add({{"STATE", std::string(to_string(step.state))},
+    table.add({{"STATE", std::string(to_string(step.state)), report::Column::Shown::always,
+                step.state == setup::StepState::refused},
                {"CLASS", std::string(to_string(step.risk))},
                {"STEP", step.title, report::kKept},
                {"BEFORE", step.before},
@@ -75,13 +118,40 @@ report::Report plan_report(const setup::Plan& plan, const std::string& source) {
                {"REASON", step.reason, report::kKept},
                {"ID", step.id, report::kWide}});
   }
-  report.add(std::move(table), "Nothing is wanted.");
+  report.add(std::move(table), otherwise);
+  if (!plan.empty()) report.add("", {summary(plan)});
   return report;
 }
 
-bool has(const setup::Plan& plan, setup::StepState state) {
-  return std::any_of(plan.begin(), plan.end(),
-                     [&](const setup::Step& step) { return step.state == state; });
+/// What an entry of the journal is of: "file /etc/containerd/config.toml", "module ib_umad".
+std::string subject_of(const setup::Step& step) {
+  constexpr std::string_view kBefore = "revert.";
+  const std::string rest = step.id.substr(step.id.starts_with(kBefore) ? kBefore.size() : 0);
+  const auto slash = std::min(rest.find('/'), rest.size());
+  const std::string kind = rest.substr(0, slash);
+  // Of paths the slash is a part.
+  const bool is_path = kind == "file" || kind == "folder" || kind == "attribute";
+  const std::string subject = rest.substr(std::min(slash + (is_path ? 0 : 1), rest.size()));
+  return (kind == "functions" ? "VFs of" : kind == "pci" ? "field" : kind) + " " + subject;
+}
+
+/// What of the machine is ours: what revert would take back.
+report::Report status_report(const setup::Plan& plan) {
+  auto report = document(plan, "SetupStatus", "");
+  report::Table table;
+  for (const auto& step : plan) {
+    const bool stays = step.state == setup::StepState::refused;
+    const char* word = stays                                  ? "stays"
+                       : step.state == setup::StepState::todo ? "ours"
+                                                              : "as it was";
+    table.add({{"STATE", word, report::Column::Shown::always, stays},
+               {"WHAT", subject_of(step), report::kKept},
+               {"NOW", step.before},
+               {"TAKEN BACK", step.after},
+               {"REASON", step.reason, report::kKept}});
+  }
+  report.add(std::move(table), kNothingChanged);
+  return report;
 }
 
 bool is_all_done(const setup::Plan& plan) {
@@ -104,11 +174,14 @@ setup::StepObserver print_line(const Invocation& invocation) {
 }
 
 int print_outcome(const Invocation& invocation, const setup::Outcome& outcome,
-                  const std::string& source) {
+                  const std::string& source, const char* otherwise) {
   const bool good = !outcome.has_failed && !has(outcome.steps, setup::StepState::refused);
   const int code = good ? kExitOk : kExitProblem;
-  if (invocation.output == "table") return code;
-  return invocation.print(plan_report(outcome.steps, source), code);
+  if (invocation.output != "table")
+    return invocation.print(plan_report(outcome.steps, source), code);
+  // The steps have a line each already.
+  invocation.out << (outcome.steps.empty() ? otherwise : summary(outcome.steps)) << "\n";
+  return code;
 }
 
 Result<setup::Machine> open_machine(const config::Config& config) {
@@ -121,12 +194,14 @@ Status take_lock(const setup::Machine& machine) {
   return Error{ErrorCode::unavailable, "another railhead setup changes this machine"};
 }
 
+/// `refused_is`: the exit code where something is refused.
 Result<int> show_plan(const Invocation& invocation, const config::Config& config,
-                      const Options& options) {
+                      const Options& options, int refused_is) {
   const auto want = TRY(wanted(options));
   const auto machine = TRY(open_machine(config));
-  return invocation.print(
-      plan_report(TRY(setup::make_plan(machine, want, allowed(options))), want.source), kExitOk);
+  const auto plan = TRY(setup::make_plan(machine, want, allowed(options)));
+  return invocation.print(plan_report(plan, want.source),
+                          has(plan, setup::StepState::refused) ? refused_is : kExitOk);
 }
 
 /// Applies what nothing that runs notices, and says so in a line each.
@@ -154,35 +229,35 @@ Result<int> verify(const Invocation& invocation, const config::Config& config,
 
 Result<int> apply(const Invocation& invocation, const config::Config& config,
                   const Options& options) {
-  if (options.dry_run) return show_plan(invocation, config, options);
+  if (options.dry_run) return show_plan(invocation, config, options, kExitProblem);
   const auto want = TRY(wanted(options));
   const auto machine = TRY(open_machine(config));
   TRY_STATUS(take_lock(machine));
   setup::LiveKernel kernel(machine);
   const auto outcome =
       TRY(setup::apply(machine, kernel, want, allowed(options), print_line(invocation)));
-  return print_outcome(invocation, outcome, want.source);
+  return print_outcome(invocation, outcome, want.source, kNothingWanted);
 }
 
 Result<int> revert(const Invocation& invocation, const config::Config& config,
                    const Options& options) {
   const auto machine = TRY(open_machine(config));
-  if (options.dry_run)
-    return invocation.print(plan_report(TRY(setup::plan_revert(machine)), ""), kExitOk);
+  if (options.dry_run) {
+    const auto plan = TRY(setup::plan_revert(machine));
+    return invocation.print(plan_report(plan, "", kNothingChanged),
+                            has(plan, setup::StepState::refused) ? kExitProblem : kExitOk);
+  }
   TRY_STATUS(take_lock(machine));
   setup::LiveKernel kernel(machine);
   const auto outcome = TRY(setup::revert(machine, kernel, print_line(invocation)));
-  return print_outcome(invocation, outcome, "");
+  return print_outcome(invocation, outcome, "", kNothingChanged);
 }
 
-/// What of the machine is ours.
 Result<int> show_status(const Invocation& invocation, const config::Config& config) {
   const auto machine = TRY(open_machine(config));
   const auto plan = TRY(setup::plan_revert(machine));
-  auto report = plan_report(plan, "");
-  report.json["kind"] = "SetupStatus";
-  if (plan.empty()) report.sections = {{"", {}, {"Nothing here was changed by setup."}}};
-  return invocation.print(report, has(plan, setup::StepState::refused) ? kExitProblem : kExitOk);
+  return invocation.print(status_report(plan),
+                          has(plan, setup::StepState::refused) ? kExitProblem : kExitOk);
 }
 
 Result<int> show_profile(const Invocation& invocation, const std::string& name, bool rest) {
@@ -194,9 +269,22 @@ Result<int> show_profile(const Invocation& invocation, const std::string& name, 
   return kExitOk;
 }
 
+/// The kubelet's part, as AKS takes it for a pool.
+Result<int> show_aks_config(const Invocation& invocation, const setup::Wanted& want) {
+  const auto config = setup::aks_kubelet_config(want);
+  if (config.empty()) {
+    return Error{ErrorCode::usage,
+                 "nothing of what is wanted has a place there, but kubelet.topologyManagerPolicy "
+                 "has"};
+  }
+  invocation.out << config;
+  return kExitOk;
+}
+
 /// What a machine whose /etc is somebody else's is to get from there.
 Result<int> show_machine_config(const Invocation& invocation, const Options& options) {
   const auto want = TRY(wanted(options));
+  if (options.aks) return show_aks_config(invocation, want);
   if (!pools::is_dns_label(options.role))
     return Error{ErrorCode::usage, in_quotes(options.role) + " is no name of a role"};
   const auto kubelet = setup::kubelet_config(want, options.role);
@@ -205,7 +293,8 @@ Result<int> show_machine_config(const Invocation& invocation, const Options& opt
   }
   const auto left_out = setup::left_out_of_machine_config(want);
   if (!left_out.empty()) {
-    invocation.err << "railhead: left out, as a MachineConfig has no file for it: "
+    invocation.err << "railhead setup machine-config: left out, as a MachineConfig has no file for "
+                      "it: "
                    << join(left_out, ", ") << "\n";
   }
   invocation.out << setup::machine_config(want, options.role);
@@ -213,29 +302,72 @@ Result<int> show_machine_config(const Invocation& invocation, const Options& opt
   return kExitOk;
 }
 
+constexpr const char* kSetupFooter =
+    "plan and apply --dry-run show, apply does, status and verify look, revert takes back.\n"
+    "Exit codes: each command's own help has them.\n"
+    "Example: railhead setup plan --profile bare-metal-ib";
+constexpr const char* kPlanFooter =
+    "A step is todo, done, refused (above --allow, or not ours to change) or parked (waits for "
+    "something).\n"
+    "Exit codes: 0 shown, whatever there is to do; 2 the file or the machine cannot be read; 64 "
+    "usage.\n"
+    "Example: railhead setup plan --profile bare-metal-ib --allow R2";
+constexpr const char* kApplyFooter =
+    "The first step that fails is the last one that is tried; what was done stays, and revert "
+    "takes it back.\n"
+    "Exit codes: 0 done, or waits for something; 1 a step failed or was refused, with --dry-run "
+    "would be; 2 the file or the machine cannot be read, or another setup changes it; 64 usage.\n"
+    "Example: railhead setup apply --profile bare-metal-ib --allow R2";
+constexpr const char* kVerifyFooter =
+    "Exit codes: 0 as wanted; 1 not; 2 the file or the machine cannot be read, or with --repair "
+    "another setup changes it; 64 usage.\n"
+    "Example: railhead setup verify --from /etc/railhead/setup.yaml --repair";
+constexpr const char* kRevertFooter =
+    "What somebody else changed since stays, and so does what is in use; a second revert goes on.\n"
+    "Exit codes: 0 taken back; 1 something stays, with --dry-run would stay; 2 the machine or the "
+    "journal cannot be read, or another setup changes it; 64 usage.\n"
+    "Example: railhead setup revert --dry-run";
+constexpr const char* kStatusFooter =
+    "What is ours is in /var/lib/railhead/setup/journal.json.\n"
+    "Exit codes: 0 all is as setup left it; 1 somebody changed some of it since, or uses it; 2 the "
+    "machine or the journal cannot be read; 64 usage.\n"
+    "Example: railhead setup status -o json";
+constexpr const char* kMachineConfigFooter =
+    "What it has no place for is named on standard error.\n"
+    "Exit codes: 0 printed; 2 the file cannot be read; 64 usage, or nothing of what is wanted has "
+    "a place there.\n"
+    "Example: railhead setup machine-config --from setup.yaml --role gpu-worker | oc apply -f -";
+constexpr const char* kProfileFooter =
+    "Exit codes: 0 printed; 64 there is no such profile.\n"
+    "Example: railhead setup profile roce >/etc/railhead/setup.yaml";
+
 void add_wanted_options(CLI::App& app, const SharedOptions& options) {
   auto* profile = app.add_option("--profile", options->profile,
                                  "a wanted state that comes with the program: see setup profile");
-  app.add_option("--from", options->file,
-                 std::string("a file with what is wanted (default ") + kDefaultFile +
-                     "); - is standard input")
+  profile->type_name("NAME");
+  app.add_option(
+         "--from", options->file,
+         std::string("a file with what is wanted; - is standard input [") + kDefaultFile + "]")
+      ->type_name("FILE")
       ->excludes(profile);
 }
 
 void add_allow_option(CLI::App& app, const SharedOptions& options) {
   app.add_option("--allow", options->allowed,
                  "the riskiest class to be done: R1 nothing that runs notices, R2 services are "
-                 "restarted, R4 takes effect with a reboot")
-      ->check(CLI::IsMember({"R1", "R2", "R4"}))
-      ->capture_default_str();
+                 "restarted, R4 takes effect with a reboot [R1]")
+      ->check(CLI::IsMember({"R1", "R2", "R4"}));
 }
 
 void add_dry_run(CLI::App& app, const SharedOptions& options) {
-  app.add_flag("--dry-run", options->dry_run, "show what would be done, and do nothing");
+  app.add_flag("--dry-run", options->dry_run,
+               "show what would be done and what would be refused, and do nothing");
 }
 
-CLI::App* add_part(CLI::App& setup, Invocation& invocation, const char* name, const char* help) {
+CLI::App* add_part(CLI::App& setup, Invocation& invocation, const char* name, const char* help,
+                   const char* footer) {
   auto* app = setup.add_subcommand(name, help);
+  app->footer(footer);
   add_settings(*app, invocation, {"host.root"});
   add_output_option(*app, invocation);
   return app;
@@ -247,18 +379,27 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
   auto* setup = program.add_subcommand(
       "setup", "Prepare this node: modules, NRI, memory lock; planned, applied, taken back");
   setup->require_subcommand(1);
-  setup->footer("Example: railhead setup plan --profile bare-metal-ib");
+  setup->footer(kSetupFooter);
   const auto options = std::make_shared<Options>();
-  auto* plan = add_part(*setup, invocation, "plan", "Show what there is to do; changes nothing");
-  auto* apply_app = add_part(*setup, invocation, "apply", "Do it, step by step, with a journal");
-  auto* verify_app = add_part(*setup, invocation, "verify", "Is the node as wanted?");
-  auto* revert_app = add_part(*setup, invocation, "revert", "Take back all that apply did");
-  auto* status = add_part(*setup, invocation, "status", "Show what apply changed here");
+  auto* plan = add_part(*setup, invocation, "plan", "Show what there is to do; changes nothing",
+                        kPlanFooter);
+  auto* apply_app =
+      add_part(*setup, invocation, "apply", "Do it, step by step, with a journal", kApplyFooter);
+  auto* verify_app =
+      add_part(*setup, invocation, "verify", "Is the node as wanted?", kVerifyFooter);
+  auto* revert_app =
+      add_part(*setup, invocation, "revert", "Take back all that apply did", kRevertFooter);
+  auto* status =
+      add_part(*setup, invocation, "status", "Show what apply changed here", kStatusFooter);
   auto* machine_config = setup->add_subcommand(
       "machine-config", "Print an OpenShift MachineConfig, and KubeletConfig, for what is wanted");
+  machine_config->footer(kMachineConfigFooter);
   for (auto* app : {plan, apply_app, verify_app, machine_config}) add_wanted_options(*app, options);
-  machine_config->add_option("--role", options->role, "the machine config pool, such as gpu-worker")
-      ->capture_default_str();
+  machine_config
+      ->add_option("--role", options->role, "the machine config pool, such as gpu-worker [worker]")
+      ->type_name("POOL");
+  machine_config->add_flag("--aks", options->aks,
+                           "print what az aks nodepool add --kubelet-config takes instead");
   invocation.answer(*machine_config,
                     [&invocation, options] { return show_machine_config(invocation, *options); });
   verify_app->add_flag("--repair", options->repair,
@@ -266,7 +407,7 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
   for (auto* app : {plan, apply_app}) add_allow_option(*app, options);
   for (auto* app : {apply_app, revert_app}) add_dry_run(*app, options);
   invocation.answer_with_config(*plan, [&invocation, options](const config::Config& config) {
-    return show_plan(invocation, config, *options);
+    return show_plan(invocation, config, *options, kExitOk);
   });
   invocation.answer_with_config(*apply_app, [&invocation, options](const config::Config& config) {
     return apply(invocation, config, *options);
@@ -288,11 +429,7 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
                     "print the commands for what no node can do itself: cloud, operators, charts");
   invocation.answer(*profile,
                     [&invocation, name, rest] { return show_profile(invocation, *name, *rest); });
-  apply_app->footer(
-      "Exit codes: 0 done, or waits for something; 1 a step failed or was refused; 2 the machine "
-      "cannot be read; 64 usage.\n"
-      "Example: railhead setup apply --profile bare-metal-ib --allow R2");
-  verify_app->footer("Exit codes: 0 as wanted, 1 not, 2 the machine cannot be read, 64 usage.");
+  profile->footer(kProfileFooter);
 }
 
 }  // namespace railhead::cli

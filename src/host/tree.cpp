@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 
@@ -48,11 +50,53 @@ Status keep(int folder, const std::string& path) {
   return {};
 }
 
-Status fill(int file, const FileContent& content, const std::string& path) {
+/// Absent: the file has no such attribute.
+std::optional<std::string> extended_attribute(int file, const std::string& name) {
+  std::string value(std::size_t{1} << 16, '\0');  // XATTR_SIZE_MAX
+  const auto size = ::fgetxattr(file, name.c_str(), value.data(), value.size());
+  if (size < 0) return std::nullopt;
+  value.resize(static_cast<std::size_t>(size));
+  return value;
+}
+
+/// None where the file system has none. Those that sign the bytes are of no other bytes.
+std::vector<std::string> names_of_attributes(int file) {
+  std::string text(std::size_t{1} << 16, '\0');  // XATTR_LIST_MAX
+  const auto size = ::flistxattr(file, text.data(), text.size());
+  text.resize(static_cast<std::size_t>(std::max(size, ssize_t{0})));
+  std::vector<std::string> names;
+  for (const auto name : split(text, '\0')) {
+    if (!name.empty() && name != "security.ima" && name != "security.evm") names.emplace_back(name);
+  }
+  return names;
+}
+
+/// Gives a new file what the one that it replaces has beside its mode: ACLs, the label of SELinux,
+/// attributes of users (xattr(7)). What it has of its folder's default ACL goes.
+Status keep_attributes(int from, int to, const std::string& path) {
+  const auto refused = [&](const std::string& name) {
+    return host_error(path, errno).context("its attribute " + name + " cannot be kept");
+  };
+  for (const auto& name : names_of_attributes(from)) {
+    const auto value = extended_attribute(from, name);
+    if (!value || extended_attribute(to, name) == value) continue;
+    if (::fsetxattr(to, name.c_str(), value->data(), value->size(), 0) != 0) return refused(name);
+  }
+  for (const auto& name : names_of_attributes(to)) {
+    if (!extended_attribute(from, name) && ::fremovexattr(to, name.c_str()) != 0)
+      return refused(name);
+  }
+  return {};
+}
+
+/// `before`: the file that it replaces; -1: none.
+Status fill(int file, int before, const FileContent& content, const std::string& path) {
   TRY_STATUS(write_all(file, content.bytes, path));
   constexpr std::uint32_t kAsItIs = ~std::uint32_t{0};
   if (::fchown(file, content.uid.value_or(kAsItIs), content.gid.value_or(kAsItIs)) != 0)
     return host_error(path, errno);
+  // The mode last: where there is an ACL, its group bits are the ACL's mask.
+  if (before >= 0) TRY_STATUS(keep_attributes(before, file, path));
   if (::fchmod(file, content.mode) != 0) return host_error(path, errno);
   if (::fsync(file) != 0) return host_error(path, errno);
   return {};
@@ -156,7 +200,9 @@ Status Tree::write(const std::string& path, const FileContent& content) {
   const UniqueFd file(::openat(place.folder.get(), beside.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return host_error(path, errno);
-  Status status = fill(file.get(), content, path);
+  const UniqueFd before(::openat(place.folder.get(), place.name.c_str(),
+                                 O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  Status status = fill(file.get(), before ? before.get() : -1, content, path);
   if (status &&
       ::renameat(place.folder.get(), beside.c_str(), place.folder.get(), place.name.c_str()) != 0) {
     status = host_error(path, errno);

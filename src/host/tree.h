@@ -41,7 +41,8 @@ class Tree {
                                           std::size_t max_bytes = Host::kMaxFileBytes);
 
   /// Writes beside the file and renames, so that a reader, or a crash at any point, finds the old
-  /// file or the new one. The folder has to be there.
+  /// file or the new one. The folder has to be there. ACLs, SELinux's label and other extended
+  /// attributes of a file that is there stay; an error where they cannot.
   Status write(const std::string& path, const FileContent& content);
 
   /// Removes a file, and what a crash in write() left beside it. None there: nothing to do.

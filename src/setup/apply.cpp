@@ -54,9 +54,7 @@ class Applier {
     switch (change.kind) {
       case Change::Kind::file: return write_file(change, step);
       case Change::Kind::attribute: return set_attribute(change, step);
-      case Change::Kind::module:
-        TRY_STATUS(note({Entry::Kind::module, change.subject, step, {}, "", {}}));
-        return kernel_.load_module(change.subject);
+      case Change::Kind::module: return load_module(change, step);
       case Change::Kind::functions: return set_functions(change, step);
       case Change::Kind::unit:
         TRY_STATUS(note({Entry::Kind::unit, change.subject, step, {}, "", {}}));
@@ -72,6 +70,12 @@ class Applier {
       case Change::Kind::service: return kernel_.restart_service(change.subject);
     }
     return {};
+  }
+
+  Status load_module(const Change& change, const std::string& step) {
+    TRY_STATUS(note({Entry::Kind::module, change.subject, step, {}, "", {}}));
+    const auto status = kernel_.load_module(change.subject);
+    return change.is_optional ? Status() : status;
   }
 
   Status note(const Entry& entry) { return journal_.note(*machine_.tree, entry); }

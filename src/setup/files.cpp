@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/files.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/text.h"
 #include "data/value.h"
 
@@ -104,6 +107,12 @@ FileText crio_nri_file() {
   return {"/etc/crio/crio.conf.d/99-railhead-nri.conf", "[crio.nri]\n  enable_nri = true\n"};
 }
 
+FileText unmanaged_file(const std::string& netdev) {
+  return {"/etc/udev/rules.d/10-railhead-vfs-" + netdev + ".rules",
+          "SUBSYSTEM==\"net\", ACTION!=\"remove\", TEST==\"device/physfn/net/" + netdev +
+              "\", ENV{NM_UNMANAGED}=\"1\"\n"};
+}
+
 std::vector<FileText> files_of(const Wanted& wanted) {
   std::vector<FileText> files;
   auto modules = wanted.modules;
@@ -115,6 +124,17 @@ std::vector<FileText> files_of(const Wanted& wanted) {
   for (const auto& service : wanted.memlock_services) files.push_back(memlock_file(service));
   if (wanted.limits_file) files.push_back(limits_file());
   if (wanted.nri) files.push_back(crio_nri_file());
+  for (const auto& policy : wanted.sriov) {
+    if (policy.is_vfio || policy.externally_managed) continue;
+    // "ens8f0#0-3" names a part of the functions.
+    for (const auto& name : policy.pf_names) {
+      auto file = unmanaged_file(name.substr(0, name.find('#')));
+      const bool is_there = std::any_of(files.begin(), files.end(), [&](const FileText& other) {
+        return other.path == file.path;
+      });
+      if (!is_there) files.push_back(std::move(file));
+    }
+  }
   for (auto& file : nfs_files(wanted)) files.push_back(std::move(file));
   return files;
 }
@@ -146,6 +166,11 @@ std::vector<std::string> left_out_of_machine_config(const Wanted& wanted) {
   if (!wanted.links.empty()) keys.emplace_back("link");
   if (wanted.gpudirect.pcie) keys.emplace_back("gpudirect.pcie");
   return keys;
+}
+
+std::string aks_kubelet_config(const Wanted& wanted) {
+  if (wanted.topology_manager_policy.empty()) return "";
+  return "{\"topologyManagerPolicy\": \"" + wanted.topology_manager_policy + "\"}\n";
 }
 
 std::string kubelet_config(const Wanted& wanted, const std::string& role) {

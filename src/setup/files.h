@@ -23,6 +23,9 @@ FileText sysctl_file(const Wanted& wanted);
 FileText memlock_file(const std::string& service);
 FileText limits_file();
 FileText crio_nri_file();
+/// A rule of udev(7) that keeps NetworkManager off the virtual functions of a netdev: it would give
+/// them addresses and names before a pod has them (NetworkManager(8), "UDEV PROPERTIES").
+FileText unmanaged_file(const std::string& netdev);
 /// Mount and automount units, two for each wish, in its order.
 std::vector<FileText> nfs_files(const Wanted& wanted);
 
@@ -35,6 +38,11 @@ std::string machine_config(const Wanted& wanted, const std::string& role);
 
 /// Keys of what is wanted for which a MachineConfig has no file: "link", "mtu".
 std::vector<std::string> left_out_of_machine_config(const Wanted& wanted);
+
+/// The JSON that `az aks nodepool add --kubelet-config` takes; "" where nothing of it is wanted.
+/// AKS gives it to the nodes of a pool when that is made (learn.microsoft.com, "Customize node
+/// configuration for AKS node pools").
+std::string aks_kubelet_config(const Wanted& wanted);
 
 /// A KubeletConfig of OpenShift; "" where nothing of the kubelet is wanted.
 std::string kubelet_config(const Wanted& wanted, const std::string& role);

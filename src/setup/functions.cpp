@@ -120,6 +120,17 @@ std::string users_of(host::Host& host, const NetworkFunction& physical,
   return join(users, "; ");
 }
 
+std::string users_of_all(host::Host& host, const std::string& address) {
+  const auto physical = read_function(host, address);
+  if (!physical) return "";
+  // With a bond of two ports a function has more than one.
+  for (const auto& rdma : names_in(host, function_path(address, "infiniband"), "")) {
+    auto user = rdma_user(host, rdma);
+    if (!user.empty()) return user;
+  }
+  return users_of(host, *physical);
+}
+
 std::string sharer_of(host::Host& host, const NetworkFunction& function,
                       const std::vector<std::string>& siblings) {
   for (const auto& other :

@@ -51,6 +51,11 @@ std::string user_of(const NetworkFunction& function);
 std::string users_of(host::Host& host, const NetworkFunction& physical,
                      const std::vector<std::string>& ours = {});
 
+/// Who uses a physical function, or one of its virtual ones. What PCI Express sets of it is also
+/// theirs: in their Device Control these fields are reserved (PCI Express Base Specification,
+/// "SR-IOV PCI Express Capability"). "": nobody is seen.
+std::string users_of_all(host::Host& host, const std::string& address);
+
 /// Why no virtual machine could open a function though it is bound to vfio-pci: another one of its
 /// IOMMU group, except `siblings`, has a driver of the host (Linux drivers/iommu/iommu.c,
 /// iommu_group_claim_dma_owner(): EPERM). "": it could.

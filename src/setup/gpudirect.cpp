@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "features/gpu_direct.h"
+#include "setup/functions.h"
 #include "setup/pci_control.h"
 #include "setup/plan.h"
 #include "topology/topology.h"
@@ -94,8 +95,16 @@ void add_field(const Situation& situation, const node::Nic& nic, PciField field,
   }
   step.before = text_of_field(*at->second.value, field);
   Change change{Change::Kind::pci, pci_subject(address.str(), field), step.after};
-  plan.push_back(
-      live_step(situation, std::move(step), path, "until the next boot", std::move(change)));
+  step = live_step(situation, std::move(step), path, "until the next boot", std::move(change));
+  const auto users = step.state == StepState::todo
+                         ? users_of_all(*situation.machine.host, address.str())
+                         : std::string();
+  if (!users.empty()) {
+    step.state = StepState::refused;
+    step.reason = users;
+    step.changes.clear();
+  }
+  plan.push_back(std::move(step));
 }
 
 /// Whether "no redirect below the switch" is right here: on bare metal with classic PCIe. In a

@@ -12,7 +12,7 @@ namespace railhead::setup {
 namespace {
 
 constexpr const char* kDefaultPolicy = "none";
-constexpr std::string_view kFlag = "--topology-manager-policy=";
+constexpr std::string_view kFlag = "--topology-manager-policy";
 
 struct Policy {
   std::string value = kDefaultPolicy;
@@ -37,9 +37,15 @@ Policy policy_of(host::Host& host, const system::Service* kubelet) {
   }
   if (kubelet == nullptr) return policy;
   const std::string command = text_of(host, "/proc/" + std::to_string(kubelet->pid) + "/cmdline");
+  // "--flag=value", or the value as the next word.
+  bool is_next = false;
   for (const auto word : split(command, '\0')) {
-    if (word.starts_with(kFlag))
-      policy = {std::string(word.substr(kFlag.size())), "a flag of the kubelet", ""};
+    const bool has_value = word.starts_with(kFlag) && word.substr(kFlag.size()).starts_with('=');
+    if (has_value || is_next) {
+      policy = {std::string(is_next ? word : word.substr(kFlag.size() + 1)),
+                "a flag of the kubelet", ""};
+    }
+    is_next = word == kFlag;
   }
   return policy;
 }

@@ -22,7 +22,7 @@ namespace railhead::setup {
 namespace {
 
 /// MODULE_INIT_COMPRESSED_FILE: the kernel unpacks the file itself (include/uapi/linux/module.h,
-/// since Linux 5.17).
+/// since Linux 5.17; before, EINVAL).
 constexpr int kCompressed = 4;
 
 int flags_of(const std::string& path) {
@@ -106,15 +106,16 @@ Status LiveKernel::load_module(const std::string& name) {
                                              " in place of the kernel: run modprobe " + name};
   }
   const std::string& path = module->path;
+  const auto packed = against_unpacking(*machine_.host, path);
+  if (!packed.empty()) {
+    const auto status = machine_.tree->run({"modprobe", name});
+    return status ? status : Status(status.error().context(packed));
+  }
   const auto file = TRY(machine_.tree->open_file(path));
   if (!file) return host::host_error(path, ENOENT);
   if (::syscall(SYS_finit_module, file->get(), options.parameters.c_str(), flags_of(path)) == 0 ||
       errno == EEXIST) {
     return {};
-  }
-  if (errno == EOPNOTSUPP && flags_of(path) != 0) {
-    return Error{ErrorCode::unsupported,
-                 path + ": this kernel does not unpack modules itself: run modprobe " + name};
   }
   return host::host_error("module " + name, errno);
 }

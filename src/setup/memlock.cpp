@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
+#include "host/process.h"
 #include "setup/plan.h"
 
 namespace railhead::setup {
 namespace {
+
+/// What the unit says, and what its process has.
+std::string now_of(host::Host& host, const system::Unit& unit, const std::string& service) {
+  const auto limited = limited_process(host, service);
+  return (unit.memlock.empty() ? "systemd's default" : "LimitMEMLOCK=" + unit.memlock) +
+         (limited.empty() ? "" : ": " + limited);
+}
 
 Step of_service(const Situation& situation, const std::string& service) {
   Step step;
@@ -16,15 +24,28 @@ Step of_service(const Situation& situation, const std::string& service) {
     step.reason = "systemd has no " + service + ".service here";
     return step;
   }
-  step.before = unit.memlock.empty() ? "systemd's default" : "LimitMEMLOCK=" + unit.memlock;
   if (unit.memlock == "infinity") {
+    step.before = "LimitMEMLOCK=infinity";
     step.reason = unit.memlock_path;
     return step;
   }
+  step.before = now_of(*situation.machine.host, unit, service);
   return files_step(situation, std::move(step), {memlock_file(service)});
 }
 
 }  // namespace
+
+std::string limited_process(host::Host& host, const std::string& service) {
+  const auto processes = host::find_processes(host, "/proc", service);
+  if (!processes || processes->empty()) return "";
+  const int process = processes->front();
+  const auto facts = host::read_process(host, "/proc", process);
+  if (!facts || !*facts) return "";
+  const auto limit = (*facts)->memlock_hard_bytes;
+  if (!limit || *limit == host::ProcessFacts::kUnlimited) return "";
+  return service + " (process " + std::to_string(process) + ") may lock " + std::to_string(*limit) +
+         " bytes";
+}
 
 void plan_memlock(const Situation& situation, Plan& plan) {
   for (const auto& service : situation.wanted.memlock_services)

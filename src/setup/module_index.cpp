@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "base/text.h"
 
@@ -65,12 +66,26 @@ void add_parameter(ModuleOptions& options, std::string_view parameter) {
   options.parameters += parameter;
 }
 
+/// "softdep vfio pre: a b post: c", in words.
+void add_soft(const std::vector<std::string_view>& words, SoftDependencies& soft) {
+  std::vector<std::string>* names = nullptr;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (words[i] == "pre:" || words[i] == "post:") {
+      names = words[i] == "pre:" ? &soft.before : &soft.after;
+    } else if (names != nullptr) {
+      names->push_back(module_name(words[i]));
+    }
+  }
+}
+
 void add_options_of(const std::string& path, const std::string& text, std::string_view name,
                     ModuleOptions& options) {
   for (const auto& line : joined_lines(text)) {
     const auto words = split_words(line);
-    if (words.size() < 3 || module_name(words[1]) != name) continue;
-    if (words[0] == "install") options.install = path;
+    if (words.size() < 2 || module_name(words[1]) != name) continue;
+    if (words[0] == "blacklist") options.blacklist = path;
+    if (words[0] == "softdep") add_soft(words, options.soft);
+    if (words[0] == "install" && words.size() > 2) options.install = path;
     if (words[0] != "options") continue;
     for (std::size_t i = 2; i < words.size(); ++i) add_parameter(options, words[i]);
   }
@@ -101,6 +116,14 @@ Status ModuleIndex::add_line(std::string_view line, const std::string& folder) {
   return {};
 }
 
+/// "alias xprtrdma rpcrdma". Those of hardware are patterns ("pci:v000015B3d*"), and nobody's wish.
+void ModuleIndex::add_alias(std::string_view line) {
+  const auto words = split_words(line);
+  if (words.size() != 3 || words[0] != "alias") return;
+  if (words[1].find_first_of("*:?[") != std::string_view::npos) return;
+  aliases_.emplace(module_name(words[1]), module_name(words[2]));
+}
+
 Result<ModuleIndex> ModuleIndex::read(const Machine& machine) {
   ModuleIndex index;
   index.release_ = std::string(trim(text_of(*machine.host, "/proc/sys/kernel/osrelease")));
@@ -110,6 +133,16 @@ Result<ModuleIndex> ModuleIndex::read(const Machine& machine) {
                        [&](std::string_view line) { return index.add_line(line, folder); }));
   TRY_STATUS(each_line(*machine.tree, folder + "/modules.builtin", [&](std::string_view line) {
     index.built_in_[module_name(trim(line))] = true;
+    return Status();
+  }));
+  TRY_STATUS(each_line(*machine.tree, folder + "/modules.alias", [&](std::string_view line) {
+    index.add_alias(line);
+    return Status();
+  }));
+  TRY_STATUS(each_line(*machine.tree, folder + "/modules.softdep", [&](std::string_view line) {
+    const auto words = split_words(line);
+    if (words.size() > 2 && words[0] == "softdep")
+      add_soft(words, index.soft_[module_name(words[1])]);
     return Status();
   }));
   return index;
@@ -122,6 +155,31 @@ const ModuleIndex::Module* ModuleIndex::find(std::string_view name) const {
 
 bool ModuleIndex::is_built_in(std::string_view name) const {
   return built_in_.find(name) != built_in_.end();
+}
+
+std::string ModuleIndex::resolve(const std::string& name) const {
+  if (find(name) != nullptr || is_built_in(name)) return name;
+  const auto found = aliases_.find(name);
+  return found == aliases_.end() ? name : found->second;
+}
+
+SoftDependencies ModuleIndex::soft_dependencies(std::string_view name) const {
+  const auto found = soft_.find(name);
+  return found == soft_.end() ? SoftDependencies() : found->second;
+}
+
+std::string against_unpacking(host::Host& host, const std::string& path) {
+  constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+      {".gz", "gzip"}, {".xz", "xz"}, {".zst", "zstd"}};
+  for (const auto& [suffix, kind] : kKinds) {
+    if (!path.ends_with(suffix)) continue;
+    const std::string text = text_of(host, "/sys/module/compression");
+    const auto now = trim(text);
+    if (now == kind) return "";
+    return path + " is compressed, and this kernel unpacks " +
+           (now.empty() ? "no modules itself" : std::string(now) + " only");
+  }
+  return "";
 }
 
 ModuleOptions module_options(host::Host& host, std::string_view name) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
+#include <set>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "setup/plan.h"
 
@@ -52,10 +55,71 @@ std::string without_module(host::Host& host, const ModuleIndex& modules, const s
          "container, which loads it where driver.rdma.enabled is true";
 }
 
-Step loaded(const Situation& situation, const std::string& name) {
+/// Changes that load a module with what it needs, and what modprobe(8) loads with it, in that
+/// program's order. Each is one of its own, so that it is in the journal, and is unloaded again.
+class Loads {
+ public:
+  explicit Loads(const Situation& situation)
+      : situation_(situation) {}
+
+  std::vector<Change> of(const std::string& name) {
+    const auto& needs = situation_.modules.find(name)->needs;
+    needed_ = {needs.begin(), needs.end()};
+    needed_.insert(name);
+    add(name);
+    return changes_;
+  }
+
+ private:
+  void add(const std::string& name) {
+    host::Host& host = *situation_.machine.host;
+    const auto& index = situation_.modules;
+    const auto* module = index.find(name);
+    if (module == nullptr || is_loaded(host, name) || !seen_.insert(name).second) return;
+    const auto own = index.soft_dependencies(name);
+    const auto more = module_options(host, name).soft;
+    for (const auto* soft : {&own.before, &more.before}) add_each(*soft);
+    add_each(module->needs);
+    changes_.push_back({Change::Kind::module, name, "", needed_.count(name) == 0});
+    for (const auto* soft : {&own.after, &more.after}) add_each(*soft);
+  }
+
+  void add_each(const std::vector<std::string>& names) {
+    for (const auto& name : names) add(situation_.modules.resolve(name));
+  }
+
+  const Situation& situation_;
+  std::set<std::string> needed_;  ///< without these the kernel refuses it
+  std::set<std::string> seen_;
+  std::vector<Change> changes_;
+};
+
+bool has_modprobe(host::Tree& tree) {
+  constexpr const char* kPlaces[] = {"/usr/sbin/modprobe", "/sbin/modprobe", "/usr/bin/modprobe"};
+  return std::any_of(std::begin(kPlaces), std::end(kPlaces), [&](const char* place) {
+    const auto file = tree.open_file(place);
+    return file && *file;
+  });
+}
+
+/// Why setup does not load a module that the kernel has. "": it does.
+std::string against_loading(const Situation& situation, const std::string& name) {
+  const auto& machine = situation.machine;
+  if (!machine.is_live) return "no kernel runs in this tree: the next boot loads it";
+  const auto install = module_options(*machine.host, name).install;
+  if (!install.empty())
+    return install + " has a command for it in place of the kernel: run modprobe " + name;
+  const auto packed = against_unpacking(*machine.host, situation.modules.find(name)->path);
+  if (packed.empty() || has_modprobe(*machine.tree)) return "";
+  return packed + ", and there is no modprobe here: run modprobe " + name + " on the machine";
+}
+
+/// `wish`: the module's name, or an alias of it.
+Step loaded(const Situation& situation, const std::string& wish) {
+  const std::string name = situation.modules.resolve(wish);
   Step step;
   step.id = "modules.loaded/" + name;
-  step.title = "module " + name + " is loaded";
+  step.title = "module " + name + (name == wish ? "" : " (" + wish + ")") + " is loaded";
   step.before = "not loaded";
   step.after = "loaded";
   host::Host& host = *situation.machine.host;
@@ -65,6 +129,8 @@ Step loaded(const Situation& situation, const std::string& name) {
   } else if (is_loaded(host, name)) {
     step.before = "loaded";
     step.reason = "/sys/module/" + name;
+    if (name == "nvidia_peermem" && has_gpu_operator_driver(situation))
+      step.reason += ", by the GPU operator's driver container";
   } else if (name == "nvidia_peermem" && has_gpu_operator_driver(situation)) {
     step.state = StepState::parked;
     step.reason =
@@ -73,48 +139,74 @@ Step loaded(const Situation& situation, const std::string& name) {
   } else if (situation.modules.find(name) == nullptr) {
     step.state = StepState::parked;
     step.reason = without_module(host, situation.modules, name);
-  } else if (!situation.machine.is_live) {
-    step.state = StepState::parked;
-    step.reason = "no kernel runs in this tree: the next boot loads it";
   } else {
-    step.state = StepState::todo;
-    // One after the other, so that each is in the journal, and is unloaded again.
-    for (const auto& need : situation.modules.find(name)->needs) {
-      if (!is_loaded(host, need)) step.changes.push_back({Change::Kind::module, need, ""});
-    }
-    step.changes.push_back({Change::Kind::module, name, ""});
+    step.reason = against_loading(situation, name);
+    step.state = step.reason.empty() ? StepState::todo : StepState::parked;
+    if (step.reason.empty()) step.changes = Loads(situation).of(name);
   }
   return step;
 }
 
-/// What the kernel has as a module and nobody else loads. A name that it does not have would make
-/// systemd-modules-load.service fail at each boot.
-std::vector<std::string> ours_at_boot(const Situation& situation) {
-  std::vector<std::string> names;
-  for (const auto& name : situation.wanted.modules) {
+/// Who loads what is wanted when the machine starts. What the kernel lacks is nobody's: its name
+/// would make systemd-modules-load.service fail at each boot.
+struct AtBoot {
+  std::vector<std::string> ours;
+  std::vector<std::string> others;  ///< another file names it, or the kernel has it built in
+  /// Modules that modprobe.d blacklists, and the file. systemd-modules-load.service passes them
+  /// over (kmod, KMOD_PROBE_APPLY_BLACKLIST); modprobe(8) does not.
+  std::map<std::string, std::string> forbidden;
+};
+
+AtBoot at_boot(const Situation& situation) {
+  AtBoot found;
+  for (const auto& wish : situation.wanted.modules) {
+    const std::string name = situation.modules.resolve(wish);
     if (name == "nvidia_peermem" && has_gpu_operator_driver(situation)) continue;
-    if (situation.modules.find(name) != nullptr && !others_load(situation, name))
-      names.push_back(name);
+    if (situation.modules.is_built_in(name)) found.others.push_back(name);
+    if (situation.modules.find(name) == nullptr) continue;
+    const auto blacklist = module_options(*situation.machine.host, name).blacklist;
+    if (!blacklist.empty()) {
+      found.forbidden[name] = blacklist;
+      continue;
+    }
+    auto& list = others_load(situation, name) ? found.others : found.ours;
+    if (!contains(list, name)) list.push_back(name);
   }
-  return names;
+  return found;
 }
 
 }  // namespace
 
 void plan_modules(const Situation& situation, Plan& plan) {
   if (situation.wanted.modules.empty()) return;
-  for (const auto& name : situation.wanted.modules) plan.push_back(loaded(situation, name));
-  const auto names = ours_at_boot(situation);
+  for (const auto& name : situation.wanted.modules) {
+    auto step = loaded(situation, name);
+    // By its name and by an alias it is one module.
+    const bool is_there = std::any_of(plan.begin(), plan.end(),
+                                      [&](const Step& other) { return other.id == step.id; });
+    if (!is_there) plan.push_back(std::move(step));
+  }
+  const auto boot = at_boot(situation);
+  for (const auto& [name, file] : boot.forbidden) {
+    Step step;
+    step.id = "modules.blacklist/" + name;
+    step.title = "module " + name + " may be loaded at boot";
+    step.state = StepState::parked;
+    step.reason = file + " blacklists it: take the line away, or load it after each boot";
+    plan.push_back(std::move(step));
+  }
+  // Of what is not there nothing can be said.
+  if (boot.ours.empty() && boot.others.empty()) return;
   Step step;
   step.id = "modules.at-boot";
   step.title = "modules are loaded at boot";
-  if (names.empty()) {
-    step.reason = "nothing that is not loaded at boot already";
+  if (boot.ours.empty()) {
+    step.reason = "without us: " + join(boot.others, ", ");
     plan.push_back(std::move(step));
     return;
   }
-  step.after = join(names, ", ") + " in " + kModulesFile;
-  plan.push_back(files_step(situation, std::move(step), {modules_file(names)}));
+  step.after = join(boot.ours, ", ") + " in " + kModulesFile;
+  plan.push_back(files_step(situation, std::move(step), {modules_file(boot.ours)}));
 }
 
 }  // namespace railhead::setup

@@ -3,6 +3,8 @@
 // DaemonSets of the guides that do by a shell what is wanted here. The kubelet keeps the logs of
 // each pod of the node in a folder NAMESPACE_NAME_UID, and removes it with the pod
 // (pkg/kubelet/kuberuntime, BuildPodLogsDirectory).
+#include <set>
+
 #include "base/contains.h"
 #include "base/text.h"
 #include "setup/plan.h"
@@ -36,25 +38,35 @@ std::string owner_of(const std::string& pod) {
   return dash == std::string::npos ? pod : pod.substr(0, dash);
 }
 
+/// Its manifest is printed first, as the API server has it: what is deleted is not lost.
+std::string deletion_of(const std::string& space, const std::string& owner) {
+  const std::string file = owner + ".yaml";
+  return "kubectl get daemonset -n " + space + " " + owner + " -o yaml >" + file +
+         " && kubectl delete -f " + file;
+}
+
 }  // namespace
 
 void plan_others(const Situation& situation, Plan& plan) {
   const auto pods = names_in(*situation.machine.host, "/var/log/pods", "");
+  std::set<std::string> seen;
   for (const auto& entry : pods) {
     const auto parts = split(entry, '_');
     if (parts.size() != 3) continue;
+    const std::string space(parts[0]);
+    const std::string owner = owner_of(std::string(parts[1]));
     for (const auto& other : kOthers) {
-      if (parts[1].find(other.name) == std::string_view::npos) continue;
-      if (!other.is_replaced(situation.wanted)) continue;
-      const std::string owner = owner_of(std::string(parts[1]));
+      if (!owner.ends_with(other.name) || !other.is_replaced(situation.wanted)) continue;
+      // Of a pod that is being replaced there are two.
+      if (!seen.insert(space + "/" + owner).second) continue;
       Step step;
-      step.id = "others/" + owner;
+      step.id = "others/" + space + "/" + owner;
       step.title = "nobody else does it: " + owner;
       step.state = StepState::parked;
-      step.before = "pod " + std::string(parts[0]) + "/" + std::string(parts[1]);
+      step.before = "pod " + space + "/" + std::string(parts[1]);
       step.after = "deleted";
-      step.reason = "it " + std::string(other.does) + ": kubectl delete daemonset -n " +
-                    std::string(parts[0]) + " " + owner + " (" + std::string(other.manifest) + ")";
+      step.reason = "it " + std::string(other.does) + " (" + std::string(other.manifest) +
+                    "): " + deletion_of(space, owner);
       plan.push_back(std::move(step));
     }
   }

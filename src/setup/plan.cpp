@@ -103,7 +103,8 @@ Result<Plan> make_plan(const Machine& machine, const Wanted& wanted, Risk allowe
   for (auto& step : plan) {
     if (step.state != StepState::todo || step.risk <= allowed) continue;
     step.state = StepState::refused;
-    step.reason = "needs --allow " + std::string(to_string(step.risk));
+    step.reason = "needs --allow " + std::string(to_string(step.risk)) +
+                  (step.reason.empty() ? "" : ": " + step.reason);
   }
   return plan;
 }

@@ -48,7 +48,10 @@ void plan_rdma_namespaces(const Situation& situation, Plan& plan) {
     // RDMA_NLDEV_CMD_SYS_SET answers EBUSY as soon as there is any network namespace but the first
     // (drivers/infiniband/core/device.c, rdma_compatdev_set), and a node with pods has them.
     step.state = StepState::parked;
-    step.reason = "active after a reboot: a kernel with network namespaces does not change it";
+    step.reason =
+        "active after a reboot: a kernel with network namespaces does not change it. Where ib_core "
+        "is loaded by the initramfs, that has to be made anew before (update-initramfs -u, dracut "
+        "-f)";
     plan.push_back(std::move(step));
     return;
   }

@@ -37,6 +37,14 @@ std::string unseen(const std::string& device, const Error& why) {
   return "who uses " + device + " cannot be seen: " + why.message;
 }
 
+/// From another PID namespace than the first the kernel hides who made an object
+/// (drivers/infiniband/core/restrack.c, rdma_is_visible_in_pid_ns(); the number is
+/// PROC_PID_INIT_INO of include/linux/proc_ns.h).
+bool sees_all_processes(host::Host& host) {
+  const auto own = host.readlink("/proc/self/ns/pid");
+  return !own || !*own || **own == "pid:[4026531836]";
+}
+
 template <typename Object>
 std::string user_in(host::Host& host, const usage::RdmaDevice& device, std::uint16_t command,
                     Result<std::vector<Object>> (*parse)(std::string_view)) {
@@ -66,7 +74,8 @@ std::string rdma_user(host::Host& host, const std::string& name) {
     // A kernel before 5.15 does not list contexts.
     if (user.empty())
       user = user_in(host, device, RDMA_NLDEV_CMD_RES_QP_GET, usage::parse_queue_pairs);
-    return user;
+    if (!user.empty() || sees_all_processes(host)) return user;
+    return "who uses " + name + " cannot be seen from a PID namespace of its own: hostPID: true";
   }
   return "";
 }

@@ -7,27 +7,17 @@
 namespace railhead::setup {
 namespace {
 
-/// The process of a service, by its name. Absent: none runs, or none can be seen.
-std::optional<int> process_of(host::Host& host, const std::string& name) {
+bool has_process(host::Host& host, const std::string& name) {
   const auto processes = host::find_processes(host, "/proc", name);
-  if (!processes || processes->empty()) return std::nullopt;
-  return processes->front();
+  return processes && !processes->empty();
 }
 
 /// Why a service that runs is not as its files say. "": it is, or it does not run.
 std::string behind_its_files(const Situation& situation, const std::string& service) {
   host::Host& host = *situation.machine.host;
-  const auto process = process_of(host, service);
-  if (!process) return "";
   const bool wants_memlock = contains(situation.wanted.memlock_services, service);
-  const auto facts = host::read_process(host, "/proc", *process);
-  if (wants_memlock && system::read_unit(host, service).memlock == "infinity" && facts && *facts &&
-      (*facts)->memlock_hard_bytes &&
-      *(*facts)->memlock_hard_bytes != host::ProcessFacts::kUnlimited) {
-    return service + " (process " + std::to_string(*process) + ") may lock " +
-           std::to_string(*(*facts)->memlock_hard_bytes) + " bytes";
-  }
-  return "";
+  if (!wants_memlock || system::read_unit(host, service).memlock != "infinity") return "";
+  return limited_process(host, service);
 }
 
 bool is_runtime(const std::string& service) {
@@ -75,7 +65,7 @@ void plan_restarts(const Situation& situation, Plan& plan) {
   for (const auto& service : services) {
     std::string why = behind_its_files(situation, service);
     const bool lacks_socket = situation.wanted.nri && is_runtime(service) &&
-                              process_of(*situation.machine.host, service) &&
+                              has_process(*situation.machine.host, service) &&
                               !situation.system.nri_socket();
     if (why.empty() && lacks_socket) why = "no NRI socket in /run/nri";
     if (!why.empty()) plan.push_back(restart(situation, plan, service, why));

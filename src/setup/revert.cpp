@@ -110,6 +110,11 @@ Step of_pci(const Machine& machine, const Entry& entry, Step step) {
   step.before = now;
   step.after = entry.attribute;
   compare(std::optional(now), std::optional(entry.attribute), entry, step);
+  if (step.state != StepState::todo) return step;
+  const auto users = users_of_all(*machine.host, entry.subject.substr(0, entry.subject.find('/')));
+  if (users.empty()) return step;
+  step.state = StepState::refused;
+  step.reason = users;
   return step;
 }
 

@@ -88,9 +88,10 @@ Step count_step(const Situation& situation, const NetworkFunction& physical, uns
               {Change::Kind::functions, physical.address, std::to_string(count)});
 }
 
-/// An MTU is only raised: others may count on what there is.
+/// An MTU is only raised: others may count on what there is. That of a virtual function is never
+/// above that of its `physical` one.
 void add_mtu(const Situation& situation, const NetworkFunction& function, unsigned mtu, Risk risk,
-             Plan& plan) {
+             Plan& plan, const NetworkFunction* physical = nullptr) {
   if (function.netdev.empty() || !function.mtu) return;
   Step step;
   step.id = "sriov.mtu/" + function.address;
@@ -102,6 +103,11 @@ void add_mtu(const Situation& situation, const NetworkFunction& function, unsign
   if (*function.mtu >= mtu) {
     step.reason = path;
     plan.push_back(std::move(step));
+    return;
+  }
+  if (physical != nullptr && physical->mtu && *physical->mtu < mtu) {
+    plan.push_back(parked(std::move(step), "after that of its PF: " + name_of(*physical) + " has " +
+                                               std::to_string(*physical->mtu)));
     return;
   }
   plan.push_back(
@@ -201,6 +207,29 @@ bool is_part(const VfPolicy& policy, const NetworkFunction& physical, unsigned n
   return false;
 }
 
+/// Before there are any. Who runs without NetworkManager needs no rule.
+void add_unmanaged(const Situation& situation, const VfPolicy& policy,
+                   const NetworkFunction& physical, Plan& plan) {
+  if (policy.is_vfio || policy.externally_managed || physical.netdev.empty()) return;
+  if (system::read_unit(*situation.machine.host, "NetworkManager").path.empty()) return;
+  Step step;
+  step.id = "sriov.unmanaged/" + physical.address;
+  step.title = "NetworkManager leaves the VFs of " + physical.netdev + " alone";
+  plan.push_back(files_step(situation, std::move(step), {unmanaged_file(physical.netdev)}));
+}
+
+/// "15b3:101d, ens8f0": what nicSelector says.
+std::string selector_of(const VfPolicy& policy) {
+  std::vector<std::string> parts;
+  if (!policy.vendor.empty() || !policy.device.empty()) {
+    const auto id_of = [](const std::string& id) { return id.empty() ? "*" : id; };
+    parts.push_back(id_of(policy.vendor) + ":" + id_of(policy.device));
+  }
+  for (const auto* names : {&policy.pf_names, &policy.root_devices})
+    parts.insert(parts.end(), names->begin(), names->end());
+  return join(parts, ", ");
+}
+
 void plan_virtual(const Situation& situation, const VfPolicy& policy,
                   const NetworkFunction& physical, Plan& plan) {
   for (unsigned number = 0; number < physical.virtual_functions.size(); ++number) {
@@ -210,7 +239,7 @@ void plan_virtual(const Situation& situation, const VfPolicy& policy,
     if (function && policy.is_vfio) add_driver(situation, physical, *function, plan);
     if (function && !policy.is_vfio && user_of(*function).empty()) {
       if (policy.is_rdma) add_identity(situation, *function, plan);
-      if (policy.mtu) add_mtu(situation, *function, *policy.mtu, Risk::live, plan);
+      if (policy.mtu) add_mtu(situation, *function, *policy.mtu, Risk::live, plan, &physical);
     }
     if (policy.is_trusted) add_trust(situation, physical, number, *policy.is_trusted, plan);
   }
@@ -230,12 +259,15 @@ void plan_sriov(const Situation& situation, Plan& plan) {
     const auto selected = select_functions(host, policy);
     if (selected.empty()) {
       Step step;
-      step.id = "sriov.vfs";
-      step.title = "a function for " + policy.resource;
+      const std::string selected_by = selector_of(policy);
+      step.id = "sriov.vfs/" + (policy.resource.empty() ? selected_by : policy.resource);
+      step.title = "a network function is " + selected_by +
+                   (policy.resource.empty() ? "" : ", for " + policy.resource);
       plan.push_back(parked(std::move(step), "nicSelector selects no network function here"));
     }
     for (const auto& physical : selected) {
       if (!std::exchange(seen[physical.address], true)) {
+        add_unmanaged(situation, policy, physical, plan);
         plan.push_back(count_step(situation, physical, counts[physical.address], policy));
         if (policy.mtu) add_mtu(situation, physical, *policy.mtu, Risk::restart, plan);
       }

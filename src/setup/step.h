@@ -41,6 +41,7 @@ struct Change {
   Kind kind = Kind::file;
   std::string subject;  ///< path, PCI address, field or setting, or the module's or unit's name
   std::string value;    ///< the file's bytes, the attribute's text, the number of functions
+  bool is_optional = false;  ///< where it fails, the step goes on
 };
 
 /// One thing that is wanted, with what there is to do for it.

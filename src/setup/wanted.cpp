@@ -13,6 +13,8 @@ namespace {
 
 using data::Value;
 
+constexpr std::string_view kSeparators = "./";  // of the parts of a sysctl
+
 /// Each value may be a step, and each step reads the machine anew.
 constexpr data::ParseLimits kWantedLimits{std::size_t{1} << 20, 32, 4096};
 
@@ -72,9 +74,20 @@ Status read_namespaces(const Value& value, Wanted& wanted) {
   return {};
 }
 
+/// Each part of it has a name.
+bool is_sysctl(const std::string& key) {
+  const auto has_two = std::adjacent_find(key.begin(), key.end(), [](char a, char b) {
+    return contains(kSeparators, a) && contains(kSeparators, b);
+  });
+  return is_name(key, "_-./") && has_two == key.end() && !contains(kSeparators, key.back());
+}
+
 Status read_sysctl(const Value& value, Wanted& wanted) {
-  for (const auto& [key, mark, entry] : TRY(map_of(value, "sysctl")).entries) {
-    if (!is_name(key, "_-./")) return data::malformed_at(mark, in_quotes(key) + " is no name");
+  for (const auto& [written, mark, entry] : TRY(map_of(value, "sysctl")).entries) {
+    if (!is_sysctl(written)) return data::malformed_at(mark, in_quotes(written) + " is no name");
+    const auto key = sysctl_name(written);
+    if (wanted.sysctl.count(key) != 0)
+      return data::malformed_at(mark, in_quotes(written) + " is there twice, also as " + key);
     const auto text = TRY(entry.as_string());
     if (text.find_first_of("\n\r") != std::string::npos || text.size() > 256) {
       return data::malformed_at(entry.mark, "no value of a sysctl");
@@ -352,6 +365,14 @@ Status read_root(const Value& root, Wanted& wanted) {
 }
 
 }  // namespace
+
+std::string sysctl_name(const std::string& key) {
+  std::string name = key;
+  const auto first = name.find_first_of(kSeparators);
+  if (first == std::string::npos || name[first] == '.') return name;
+  for (char& c : name) c = c == '/' ? '.' : c == '.' ? '/' : c;
+  return name;
+}
 
 Result<Wanted> parse_wanted(const std::string& source, std::string_view text) {
   const auto root = data::parse_yaml(text, kWantedLimits);

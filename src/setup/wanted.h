@@ -60,13 +60,17 @@ struct Wanted {
   bool nri = false;          ///< the runtime takes NRI plugins
   std::optional<node::RdmaNetns> rdma_namespaces;  ///< ib_core's netns_mode
   std::vector<VfPolicy> sriov;
-  std::map<std::string, std::string> sysctl;  ///< "net.ipv4.conf.all.arp_ignore" -> "1"
+  std::map<std::string, std::string> sysctl;  ///< by sysctl_name()
   std::map<std::string, unsigned> mtu;        ///< of netdevs
   std::map<std::string, LinkWish> links;      ///< of netdevs
   std::vector<NfsWish> nfs;
   GpudirectWish gpudirect;
   std::string topology_manager_policy;  ///< of the kubelet, looked at only; "": any
 };
+
+/// The name of a sysctl with dots between its parts: that of "net/ipv4/conf/eth0.1/arp_ignore" is
+/// "net.ipv4.conf.eth0/1.arp_ignore". The first separator says which is which (sysctl.d(5)).
+std::string sysctl_name(const std::string& key);
 
 /// A wanted state as YAML. Errors name `source`, line, column and key.
 Result<Wanted> parse_wanted(const std::string& source, std::string_view text);

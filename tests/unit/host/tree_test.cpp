@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include <filesystem>
 #include <fstream>
@@ -46,6 +47,53 @@ TEST_F(TreeTest, a_file_is_written_whole_with_mode_and_owner) {
   ASSERT_TRUE(tree_->write("/etc/a.conf", content));
   EXPECT_EQ(tree_->find("/etc/a.conf").value(), content);
   EXPECT_THAT(names("etc"), UnorderedElementsAre("a.conf"));
+}
+
+/// Version 2; user::rw- user:1000:r-- group::r-- mask::rw- other::--- (linux/posix_acl_xattr.h).
+std::string acl_for_another_user() {
+  std::string bytes("\2\0\0\0", 4);
+  const auto add = [&](char tag, char permissions, std::uint32_t id) {
+    bytes += tag + std::string(1, '\0') + permissions + std::string(1, '\0');
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(id >> shift);
+  };
+  constexpr std::uint32_t kNobody = 0xffffffff;
+  add(0x01, 6, kNobody);
+  add(0x02, 4, 1000);
+  add(0x04, 4, kNobody);
+  add(0x10, 6, kNobody);
+  add(0x20, 0, kNobody);
+  return bytes;
+}
+
+TEST_F(TreeTest, acls_and_labels_of_a_file_stay) {
+  const auto path = (root_ / "etc/a.conf").string();
+  const auto value_of = [&](const char* name) {
+    char bytes[256];
+    const auto size = ::getxattr(path.c_str(), name, bytes, sizeof bytes);
+    return size < 0 ? "none" : std::string(bytes, static_cast<std::size_t>(size));
+  };
+  ASSERT_TRUE(tree_->write("/etc/a.conf", {"old", 0644, {}, {}}));
+  const auto acl = acl_for_another_user();
+  if (::setxattr(path.c_str(), "system.posix_acl_access", acl.data(), acl.size(), 0) != 0 ||
+      ::setxattr(path.c_str(), "user.label", "mine", 4, 0) != 0) {
+    GTEST_SKIP() << "this file system has no such attributes";
+  }
+  const auto before = tree_->find("/etc/a.conf").value().value();
+  ASSERT_TRUE(tree_->write("/etc/a.conf", {"new", before.mode, before.uid, before.gid}));
+  EXPECT_EQ(value_of("system.posix_acl_access"), acl);
+  EXPECT_EQ(value_of("user.label"), "mine");
+  EXPECT_EQ(tree_->find("/etc/a.conf").value()->mode, before.mode);
+}
+
+TEST_F(TreeTest, a_file_gets_no_acl_that_it_did_not_have) {
+  const auto path = (root_ / "etc/a.conf").string();
+  ASSERT_TRUE(tree_->write("/etc/a.conf", {"old", 0600, {}, {}}));
+  const auto acl = acl_for_another_user();
+  if (::setxattr((root_ / "etc").c_str(), "system.posix_acl_default", acl.data(), acl.size(), 0) !=
+      0)
+    GTEST_SKIP() << "this file system has no ACLs";
+  ASSERT_TRUE(tree_->write("/etc/a.conf", {"new", 0600, {}, {}}));
+  EXPECT_LT(::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0), 0);
 }
 
 TEST_F(TreeTest, what_is_not_there_is_absent) {

@@ -76,6 +76,28 @@ TEST_F(GpudirectTest, fields_of_device_control_are_set_and_taken_back) {
   EXPECT_NE(tree_.read(kConfig), before) << "bit 15 is never written";
 }
 
+TEST_F(GpudirectTest, a_function_whose_vf_a_pod_has_is_left_alone) {
+  control(0x290f);
+  ASSERT_TRUE(kernel_.set_functions("0000:3b:00.0", 1));
+  EXPECT_EQ(step(kReads).state, StepState::todo);
+  fs::remove_all(tree_.at(NodeTree::path_of("0000:3b:01.0") + "net"));
+  for (const auto* id : {kReads, kOrder}) {
+    EXPECT_EQ(step(id).state, StepState::refused);
+    EXPECT_THAT(step(id).reason, HasSubstr("0000:3b:01.0 has no netdev here: a pod may have it"));
+    EXPECT_TRUE(step(id).changes.empty());
+  }
+}
+
+TEST_F(GpudirectTest, fields_of_a_function_in_use_are_not_taken_back) {
+  control(0x290f);
+  ASSERT_TRUE(kernel_.set_functions("0000:3b:00.0", 1));
+  const auto want = wanted("gpudirect: {pcie: true}");
+  ASSERT_FALSE(apply(tree_.machine(), kernel_, want, Risk::live, kSilent).value().has_failed);
+  fs::remove_all(tree_.at(NodeTree::path_of("0000:3b:01.0") + "net"));
+  EXPECT_TRUE(revert(tree_.machine(), kernel_, kSilent).value().has_failed);
+  EXPECT_EQ(step(kReads).before, "4096");
+}
+
 TEST_F(GpudirectTest, without_the_capability_it_waits) {
   tree_.write(kConfig, config_space(0).substr(0, 64));
   EXPECT_EQ(step(kReads).state, StepState::parked);
@@ -105,8 +127,11 @@ TEST(PlanModules, peermem_of_the_gpu_operator_is_left_alone) {
   EXPECT_THAT(state(),
               testing::ElementsAre("modules.loaded/nvidia_peermem todo", "modules.at-boot todo"));
   tree.write("run/nvidia/validations/.driver-ctr-ready", "");
-  EXPECT_THAT(state(),
-              testing::ElementsAre("modules.loaded/nvidia_peermem parked", "modules.at-boot done"));
+  EXPECT_THAT(state(), testing::ElementsAre("modules.loaded/nvidia_peermem parked"));
+  fs::create_directories(tree.at("sys/module/nvidia_peermem"));
+  const auto plan = make_plan(tree.machine(), wanted("modules: [nvidia_peermem]"), Risk::live);
+  EXPECT_EQ(plan.value().front().reason,
+            "/sys/module/nvidia_peermem, by the GPU operator's driver container");
 }
 
 }  // namespace

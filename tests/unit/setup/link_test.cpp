@@ -10,6 +10,7 @@
 
 #include "host/host_error.h"
 
+#include "unit/config_space.h"
 #include "unit/link_builder.h"
 #include "unit/setup/node_tree.h"
 
@@ -208,7 +209,8 @@ TEST_F(LinkTest, only_coalescing_is_done_without_consent) {
               ElementsAre("link.rings.rx/ens8f0 refused", "link.coalesce.adaptive-rx/ens8f0 todo",
                           "link.pause.autoneg/ens8f0 refused", "link.ets/ens8f0 refused",
                           "link.pfc/ens8f0 refused", "link.dscp.26/ens8f0 refused"));
-  EXPECT_EQ(step_of(plan(kTuned, Risk::live), "link.pfc/ens8f0").reason, "needs --allow R2");
+  EXPECT_EQ(step_of(plan(kTuned, Risk::live), "link.pfc/ens8f0").reason,
+            "needs --allow R2: the driver sets its buffers anew; switches have to have it, too");
 }
 
 TEST_F(LinkTest, what_the_driver_does_not_have_is_refused) {
@@ -247,6 +249,30 @@ TEST_F(LinkTest, who_cannot_be_seen_may_use_it) {
   const auto step = step_of(plan("link: {ens8f0: {rings: {rx: 8192}}}"), "link.rings.rx/ens8f0");
   EXPECT_EQ(step.state, StepState::refused);
   EXPECT_EQ(step.reason, "who uses mlx5_0 cannot be seen: rdma: timed out");
+}
+
+TEST_F(LinkTest, from_another_pid_namespace_users_cannot_be_seen) {
+  give_rdma_device();
+  std::filesystem::create_directories(tree_.at("proc/self/ns"));
+  const auto link = tree_.at("proc/self/ns/pid");
+  std::filesystem::create_symlink("pid:[4026531836]", link);
+  EXPECT_EQ(step_of(plan(kTuned), "link.rings.rx/ens8f0").state, StepState::todo);
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink("pid:[4026532801]", link);
+  EXPECT_EQ(step_of(plan(kTuned), "link.rings.rx/ens8f0").state, StepState::refused);
+  EXPECT_EQ(step_of(plan(kTuned), "link.rings.rx/ens8f0").reason,
+            "who uses mlx5_0 cannot be seen from a PID namespace of its own: hostPID: true");
+}
+
+TEST_F(LinkTest, pcie_fields_of_a_device_that_a_program_uses_stay) {
+  give_rdma_device();
+  tree_.write(NodeTree::path_of("0000:3b:00.0") + "config", railhead::test::config_space(0x290f));
+  const std::string id = "gpudirect.relaxed-ordering/0000:3b:00.0";
+  EXPECT_EQ(step_of(plan("gpudirect: {pcie: true}"), id).state, StepState::todo);
+  driver_.is_used = true;
+  EXPECT_EQ(step_of(plan("gpudirect: {pcie: true}"), id).state, StepState::refused);
+  EXPECT_THAT(step_of(plan("gpudirect: {pcie: true}"), id).reason,
+              HasSubstr("mlx5_0 is used by process 4711"));
 }
 
 TEST_F(LinkTest, a_link_that_a_program_uses_by_now_is_not_taken_back) {

@@ -89,6 +89,18 @@ TEST(NfsWish, what_systemd_would_expand_is_refused) {
   }
 }
 
+TEST(AksKubeletConfig, has_the_policy_alone) {
+  EXPECT_EQ(aks_kubelet_config(wanted("kubelet: {topologyManagerPolicy: restricted}")),
+            "{\"topologyManagerPolicy\": \"restricted\"}\n");
+  EXPECT_EQ(aks_kubelet_config(wanted("nri: true")), "");
+}
+
+TEST(MachineConfig, keeps_network_manager_off_vfs) {
+  const auto text = machine_config(
+      wanted("sriov: [{nicSelector: {pfNames: ['ens8f0#0-3']}, numVfs: 4}]"), "worker");
+  EXPECT_THAT(text, HasSubstr("- path: /etc/udev/rules.d/10-railhead-vfs-ens8f0.rules"));
+}
+
 TEST(MachineConfig, has_units_as_units_and_files_as_files) {
   auto want = wanted(kWanted);
   want.nri = true;

@@ -25,6 +25,7 @@ class NodeTree {
           "kernel/ib_core.ko:\nkernel/ib-umad.ko.xz: kernel/ib_core.ko\n"
           "kernel/rdma_ucm.ko: kernel/ib-umad.ko.xz kernel/ib_core.ko\n");
     write("lib/modules/6.1.0-test/modules.builtin", "kernel/ib_uverbs.ko\n");
+    write("sys/module/compression", "xz\n");
     for (const auto* folder : {"sys/module", "etc", "var/lib", "run/systemd/system"})
       fs::create_directories(at(folder));
   }

@@ -17,11 +17,29 @@ TEST(PlanOthers, daemon_sets_of_the_guides_are_named_for_deletion) {
   }
   const auto plan =
       make_plan(tree.machine(), find_profile("aks-llm-d").value(), Risk::live).value();
-  const auto step = step_of(plan, "others/ib-node-config");
+  const auto step = step_of(plan, "others/kube-system/ib-node-config");
   EXPECT_EQ(step.state, StepState::parked);
-  EXPECT_THAT(step.reason, HasSubstr("kubectl delete daemonset -n kube-system ib-node-config"));
-  EXPECT_THAT(step_of(plan, "others/nvidia-peermem-reloader").reason, HasSubstr("gpu-resources"));
-  EXPECT_THAT(step_of(plan, "others/nri-plugin-ulimit-adjuster").reason, HasSubstr("annotation"));
+  EXPECT_THAT(step.reason,
+              HasSubstr("kubectl get daemonset -n kube-system ib-node-config -o yaml "
+                        ">ib-node-config.yaml && kubectl delete -f ib-node-config.yaml"));
+  EXPECT_THAT(step_of(plan, "others/gpu-resources/nvidia-peermem-reloader").reason,
+              HasSubstr("-n gpu-resources"));
+  EXPECT_THAT(step_of(plan, "others/kube-system/nri-plugin-ulimit-adjuster").reason,
+              HasSubstr("annotation"));
+}
+
+TEST(PlanOthers, each_is_named_once_in_its_namespace_and_no_deployment_is) {
+  const NodeTree tree;
+  for (const auto* pod :
+       {"a_ib-node-config-x7k2p_1", "a_ib-node-config-aaaaa_2", "b_ib-node-config-bbbbb_3",
+        "a_ib-node-config-7d9f86b5c4-x7k2p_4", "a_ib-node-config-exporter-ccccc_5"}) {
+    fs::create_directories(tree.at(std::string("var/log/pods/") + pod));
+  }
+  const auto plan = make_plan(tree.machine(), wanted("modules: [ib_umad]"), Risk::live).value();
+  EXPECT_THAT(
+      states(plan),
+      testing::ElementsAre("modules.loaded/ib_umad todo", "modules.at-boot todo",
+                           "others/a/ib-node-config parked", "others/b/ib-node-config parked"));
 }
 
 TEST(PlanOthers, what_is_not_replaced_is_nobodys_business) {
@@ -48,6 +66,9 @@ TEST(PlanKubelet, its_policy_is_looked_at_and_never_edited) {
   tree.write("proc/70/cmdline",
              std::string("kubelet\0--topology-manager-policy=best-effort\0", 46));
   EXPECT_EQ(step().before, "best-effort") << "a flag counts more than the file";
+  tree.write("proc/70/cmdline",
+             std::string("kubelet\0--topology-manager-policy\0restricted\0--v\0", 49));
+  EXPECT_EQ(step().before, "restricted") << "its value may be a word of its own";
 }
 
 TEST(PlanNri, a_schema_that_nobody_knows_is_left_alone) {

@@ -197,6 +197,26 @@ TEST(PlanRestarts, come_after_the_files_and_need_consent) {
   EXPECT_EQ(step.before, "containerd (process 7) may lock 65536 bytes");
 }
 
+TEST(PlanMemlock, who_is_really_limited_is_shown) {
+  const NodeTree tree;
+  run_containerd(tree);
+  const auto want = wanted("memlock: {services: [containerd]}");
+  EXPECT_EQ(make_plan(tree.machine(), want, Risk::live).value().front().before,
+            "systemd's default: containerd (process 7) may lock 65536 bytes");
+}
+
+TEST(PlanRestarts, without_systemd_it_is_for_a_person) {
+  const NodeTree tree;
+  run_containerd(tree);
+  fs::remove_all(tree.at("run/systemd"));
+  tree.write("etc/systemd/system/containerd.service.d/x.conf",
+             "[Service]\nLimitMEMLOCK=infinity\n");
+  const auto want = wanted("memlock: {services: [containerd]}");
+  const auto plan = make_plan(tree.machine(), want, Risk::reboot).value();
+  EXPECT_EQ(plan.back().state, StepState::parked);
+  EXPECT_EQ(plan.back().reason, "systemd does not run here: restart it by hand");
+}
+
 TEST(PlanRestarts, a_runtime_without_a_socket_is_restarted_after_its_files) {
   const NodeTree tree;
   run_containerd(tree);

@@ -83,7 +83,8 @@ TEST_F(SriovTest, more_than_the_card_has_is_refused) {
 TEST_F(SriovTest, another_number_goes_by_way_of_none_and_needs_consent) {
   ASSERT_TRUE(kernel_.set_functions("0000:3b:00.0", 2));
   EXPECT_EQ(count_step(policy("numVfs: 4"), Risk::live).state, StepState::refused);
-  EXPECT_EQ(count_step(policy("numVfs: 4"), Risk::live).reason, "needs --allow R2");
+  EXPECT_EQ(count_step(policy("numVfs: 4"), Risk::live).reason,
+            "needs --allow R2: all of them go first");
   EXPECT_EQ(count_step(policy("numVfs: 4")).state, StepState::todo);
   EXPECT_EQ(count_step(policy("numVfs: 2")).state, StepState::done);
 }
@@ -123,7 +124,14 @@ TEST_F(SriovTest, a_part_of_the_functions_gets_the_mtu) {
           .value();
   EXPECT_THAT(states(plan),
               ElementsAre("sriov.vfs/0000:3b:00.0 done", "sriov.mtu/0000:3b:00.0 todo",
-                          "sriov.mtu/0000:3b:01.1 todo", "sriov.mtu/0000:3b:01.2 todo"));
+                          "sriov.mtu/0000:3b:01.1 parked", "sriov.mtu/0000:3b:01.2 parked"));
+  EXPECT_EQ(plan.back().reason, "after that of its PF: ens8f0 has 1500");
+  tree_.write("sys/class/net/ens8f0/mtu", "9000\n");
+  const auto after = make_plan(tree_.machine(),
+                               wanted("sriov: [{nicSelector: {pfNames: ['ens8f0#1-2']}, "
+                                      "numVfs: 3, mtu: 4200}]"),
+                               Risk::live);
+  EXPECT_EQ(after.value().back().state, StepState::todo);
 }
 
 TEST_F(SriovTest, an_mtu_is_never_lowered) {
@@ -259,6 +267,37 @@ TEST_F(SriovTest, a_policy_that_selects_nothing_here_is_parked) {
                               Risk::reboot)
                         .value();
   EXPECT_EQ(plan.front().state, StepState::parked);
+  EXPECT_EQ(plan.front().title, "a network function is 8086:*, for vf");
+}
+
+TEST_F(SriovTest, a_policy_without_a_name_says_what_it_selects) {
+  const auto want = wanted(
+      "sriov: [{nicSelector: {vendor: 8086}}, {nicSelector: {deviceID: \"10C9\", "
+      "pfNames: [ens9]}}]");
+  const auto plan = make_plan(tree_.machine(), want, Risk::reboot).value();
+  EXPECT_EQ(plan.front().title, "a network function is 8086:*");
+  EXPECT_THAT(states(plan),
+              ElementsAre("sriov.vfs/8086:* parked", "sriov.vfs/*:10c9, ens9 parked"));
+}
+
+TEST_F(SriovTest, network_manager_is_kept_off_before_there_are_functions) {
+  tree_.service("NetworkManager");
+  const auto before = tree_.everything();
+  const auto want = wanted(policy("numVfs: 2"));
+  const auto outcome = apply(tree_.machine(), kernel_, want, Risk::live, kSilent).value();
+  EXPECT_THAT(states(outcome.steps),
+              ElementsAre("sriov.unmanaged/0000:3b:00.0 done", "sriov.vfs/0000:3b:00.0 done"));
+  EXPECT_EQ(tree_.read("etc/udev/rules.d/10-railhead-vfs-ens8f0.rules"),
+            "SUBSYSTEM==\"net\", ACTION!=\"remove\", TEST==\"device/physfn/net/ens8f0\", "
+            "ENV{NM_UNMANAGED}=\"1\"\n");
+  ASSERT_FALSE(revert(tree_.machine(), kernel_, kSilent).value().has_failed);
+  EXPECT_EQ(tree_.everything(), before);
+}
+
+TEST_F(SriovTest, sr_iov_that_is_off_in_the_firmware_is_said) {
+  tree_.write(NodeTree::path_of("0000:3b:00.0") + "sriov_totalvfs", "0\n");
+  EXPECT_EQ(count_step(policy("numVfs: 2")).state, StepState::refused);
+  EXPECT_THAT(count_step(policy("numVfs: 2")).reason, HasSubstr("off in its firmware"));
 }
 
 TEST_F(SriovTest, in_a_tree_of_files_there_is_no_kernel_to_ask) {

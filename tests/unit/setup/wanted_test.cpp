@@ -58,6 +58,15 @@ TEST(Wanted, names_become_no_paths) {
   EXPECT_THAT(error_of("sysctl: {a.b: \"1\\n2\"}\n"), HasSubstr("no value of a sysctl"));
 }
 
+TEST(Wanted, a_sysctl_that_is_written_two_ways_is_one) {
+  EXPECT_EQ(error_of("sysctl:\n  net.a.b: 1\n  net/a/b: 1\n"),
+            "setup.yaml: sysctl: line 3: \"net/a/b\" is there twice, also as net.a.b");
+  for (const auto* name : {"net//a", "net./a", "net/a/", "net.a."}) {
+    EXPECT_THAT(error_of("sysctl: {" + std::string(name) + ": 1}\n"), HasSubstr("is no name"))
+        << name;
+  }
+}
+
 TEST(Wanted, more_than_a_node_can_want_is_refused) {
   std::string modules = "modules: [a";
   for (int i = 0; i < 5000; ++i) modules += ", a" + std::to_string(i);
