@@ -23,10 +23,6 @@ std::string escaped(std::string_view text, std::string_view also) {
   return out;
 }
 
-/// Keys of a histogram's samples; a bucket's is its bound.
-constexpr const char* kInfinity = "+Inf";
-constexpr const char* kSum = "sum";
-
 std::string number_text(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
@@ -44,7 +40,8 @@ std::string_view to_string(MetricKind kind) {
 }
 
 Metric::Metric(MetricRegistry& registry, MetricSpec row)
-    : spec(std::move(row)) {
+    : spec(std::move(row)),
+      buckets_(spec.kind == MetricKind::histogram ? spec.bounds.size() + 1 : 0) {
   registry.all_.push_back(this);
 }
 
@@ -115,10 +112,9 @@ void Metric::remove_beginning(std::string key) {
 
 void Metric::observe(double value) {
   const auto bound = std::ranges::lower_bound(spec.bounds, value);
-  std::string bucket = bound == spec.bounds.end() ? kInfinity : number_text(*bound);
   const std::lock_guard lock(mutex_);
-  samples_[std::move(bucket)] += 1;
-  samples_[kSum] += value;
+  ++buckets_[static_cast<std::size_t>(bound - spec.bounds.begin())];
+  sum_ += value;
 }
 
 double Metric::value_at(const std::string& key) const {
@@ -129,36 +125,34 @@ double Metric::value_at(const std::string& key) const {
 
 void Metric::expose(std::string& out) const {
   std::vector<std::pair<std::string, double>> samples;
+  std::vector<std::uint64_t> buckets;
+  double sum = 0;
   {
     const std::lock_guard lock(mutex_);
     samples.assign(samples_.begin(), samples_.end());
+    buckets = buckets_;
+    sum = sum_;
   }
   const std::string family(spec.name);
   out += "# HELP " + family + " " + escaped(spec.help, "") + "\n# TYPE " + family + " ";
   out += to_string(spec.kind);
   out += '\n';
-  if (spec.kind == MetricKind::histogram) {
-    return expose_buckets({samples.begin(), samples.end()}, out);
-  }
+  if (spec.kind == MetricKind::histogram) return expose_buckets(buckets, sum, out);
   for (const auto& [key, value] : samples) out += family + key + " " + number_text(value) + "\n";
 }
 
 /// Rising by bound, each with what the buckets below it have.
-void Metric::expose_buckets(const Samples& samples, std::string& out) const {
+void Metric::expose_buckets(std::span<const std::uint64_t> buckets, double sum,
+                            std::string& out) const {
   const std::string family(spec.name);
-  const auto at = [&](const std::string& key) {
-    const auto found = samples.find(key);
-    return found == samples.end() ? 0 : found->second;
-  };
-  double count = 0;
-  const auto bucket = [&](const std::string& bound) {
-    count += at(bound);
-    out += family + "_bucket{le=\"" + bound + "\"} " + number_text(count) + "\n";
-  };
-  for (const auto bound : spec.bounds) bucket(number_text(bound));
-  bucket(kInfinity);
-  out += family + "_sum " + number_text(at(kSum)) + "\n";
-  out += family + "_count " + number_text(count) + "\n";
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    count += buckets[i];
+    const auto bound = i < spec.bounds.size() ? number_text(spec.bounds[i]) : "+Inf";
+    out += family + "_bucket{le=\"" + bound + "\"} " + std::to_string(count) + "\n";
+  }
+  out += family + "_sum " + number_text(sum) + "\n";
+  out += family + "_count " + std::to_string(count) + "\n";
 }
 
 std::string MetricRegistry::expose() const {

@@ -144,10 +144,12 @@ class Metric {
  private:
   friend class MetricRegistry;
   void expose(std::string& out) const;
-  void expose_buckets(const Samples& samples, std::string& out) const;
+  void expose_buckets(std::span<const std::uint64_t> buckets, double sum, std::string& out) const;
 
   mutable std::mutex mutex_;
   Samples samples_;
+  std::vector<std::uint64_t> buckets_;  ///< of a histogram, the last one without a bound
+  double sum_ = 0;                      ///< likewise
 };
 
 template <MetricKind metric_kind, typename... L>

@@ -101,10 +101,9 @@ void Connection::read() {
       return fail({ErrorCode::unavailable, "nri: the runtime closed the connection"});
     }
     if (code) return fail(error_from(code, "reading from the runtime"));
-    answered_ = false;
     ++reads_;
     events_->received({input_.data(), bytes});
-    if (answered_ && bytes < input_.size()) {
+    if (bytes < input_.size()) {
       look_again_later();
       return wait_for_bytes();
     }
@@ -190,7 +189,6 @@ void Connection::drop_written(std::size_t bytes) {
   waiting_frames_ -= waiting_.front().frames;
   waiting_.pop_front();
   written_of_front_ = 0;
-  answered_ = waiting_.empty();
 }
 
 void Connection::fail(Error why) {

@@ -7,10 +7,9 @@
 // * At most 256 frames and 64 MiB wait to be written. A runtime that does not read that much is
 //   gone, and its own queue holds 256 frames.
 // * What has come is read until nothing is left; then nothing is tried until the socket says so.
-//   Nothing is left where recv says so, or where a read was short and an answer was written since:
-//   a short read took all bytes, and a runtime that had hung up with them would not take an answer.
-//   So the usual request costs one recv. A runtime that only stops sending does take an answer:
-//   one more recv, a moment after the last request, notices that.
+//   A short read took all bytes (epoll(7)), so each piece of a request costs one recv. A runtime
+//   that had hung up together with them is not told of again: one more recv, a moment after the
+//   last read, notices that.
 // * Once nothing has come for a moment after many requests, free memory and the pages of code that
 //   they needed are given back.
 // * `Events` is never called from within connect(), send() or close(), and not after close().
@@ -77,7 +76,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::uint64_t reads_ = 0;     // that brought bytes
   std::uint64_t tidied_at_ = 0;
   bool waiting_to_read_ = false;
-  bool answered_ = false;  // everything is written, some of it since the last read
   bool waiting_to_write_ = false;
   std::deque<wire::FramedMessage> waiting_;
   std::size_t written_of_front_ = 0;

@@ -18,7 +18,6 @@ std::chrono::milliseconds timeout_or(std::int64_t ms, std::chrono::milliseconds 
   return std::chrono::milliseconds(std::min(ms, kLongestTimeoutMs));
 }
 
-constexpr std::size_t kUsualEntryBytes = 96;
 constexpr std::size_t kUsualAnswerBytes = 512;
 
 // By hand, not by the generated types: an answer is written while the runtime waits, and they cost
@@ -28,56 +27,63 @@ constexpr std::size_t kUsualAnswerBytes = 512;
 /// A wrapper message, there also where its value is 0.
 void append_optional(std::string& out, int number, std::uint32_t value) {
   constexpr int kValue = 1;
-  std::string wrapper;
-  wire::append_varint_field(wrapper, kValue, value);
-  wire::append_entry_field(out, number, wrapper);
+  wire::append_message_field(out, number, [&] { wire::append_varint_field(out, kValue, value); });
 }
 
 void append_device(const container::NewDevice& device, std::string& out) {
   using Device = api::LinuxDevice;
   constexpr std::uint32_t kPermissionBits = 07777;
-  std::string entry;
-  entry.reserve(kUsualEntryBytes);
-  wire::append_text_field(entry, Device::kPathFieldNumber, device.path);
-  wire::append_bytes_field(entry, Device::kTypeFieldNumber, "c");
-  wire::append_varint_field(entry, Device::kMajorFieldNumber,
-                            static_cast<std::uint64_t>(device.major));
-  wire::append_varint_field(entry, Device::kMinorFieldNumber,
-                            static_cast<std::uint64_t>(device.minor));
-  append_optional(entry, Device::kFileModeFieldNumber, device.mode & kPermissionBits);
-  append_optional(entry, Device::kUidFieldNumber, device.uid);
-  append_optional(entry, Device::kGidFieldNumber, device.gid);
-  wire::append_entry_field(out, api::LinuxContainerAdjustment::kDevicesFieldNumber, entry);
+  wire::append_message_field(out, api::LinuxContainerAdjustment::kDevicesFieldNumber, [&] {
+    wire::append_text_field(out, Device::kPathFieldNumber, device.path);
+    wire::append_bytes_field(out, Device::kTypeFieldNumber, "c");
+    wire::append_varint_field(out, Device::kMajorFieldNumber,
+                              static_cast<std::uint64_t>(device.major));
+    wire::append_varint_field(out, Device::kMinorFieldNumber,
+                              static_cast<std::uint64_t>(device.minor));
+    append_optional(out, Device::kFileModeFieldNumber, device.mode & kPermissionBits);
+    append_optional(out, Device::kUidFieldNumber, device.uid);
+    append_optional(out, Device::kGidFieldNumber, device.gid);
+  });
 }
 
 /// Nothing in the file is to be executed, whatever it is.
 void append_mount(const container::NewMount& mount, std::string& out) {
   using Mount = api::Mount;
-  std::string entry;
-  wire::append_text_field(entry, Mount::kDestinationFieldNumber, mount.destination);
-  wire::append_bytes_field(entry, Mount::kTypeFieldNumber, "bind");
-  wire::append_text_field(entry, Mount::kSourceFieldNumber, mount.source);
-  for (const std::string_view option : {"bind", "ro", "nosuid", "nodev", "noexec"}) {
-    wire::append_bytes_field(entry, Mount::kOptionsFieldNumber, option);
-  }
-  wire::append_entry_field(out, api::ContainerAdjustment::kMountsFieldNumber, entry);
+  wire::append_message_field(out, api::ContainerAdjustment::kMountsFieldNumber, [&] {
+    wire::append_text_field(out, Mount::kDestinationFieldNumber, mount.destination);
+    wire::append_bytes_field(out, Mount::kTypeFieldNumber, "bind");
+    wire::append_text_field(out, Mount::kSourceFieldNumber, mount.source);
+    for (const std::string_view option : {"bind", "ro", "nosuid", "nodev", "noexec"}) {
+      wire::append_bytes_field(out, Mount::kOptionsFieldNumber, option);
+    }
+  });
 }
 
 void append_variable(std::string_view name, std::string_view value, std::string& out) {
-  std::string entry;
-  entry.reserve(kUsualEntryBytes);
-  wire::append_text_field(entry, api::KeyValue::kKeyFieldNumber, name);
-  wire::append_text_field(entry, api::KeyValue::kValueFieldNumber, value);
-  wire::append_entry_field(out, api::ContainerAdjustment::kEnvFieldNumber, entry);
+  wire::append_message_field(out, api::ContainerAdjustment::kEnvFieldNumber, [&] {
+    wire::append_text_field(out, api::KeyValue::kKeyFieldNumber, name);
+    wire::append_text_field(out, api::KeyValue::kValueFieldNumber, value);
+  });
 }
 
 void append_memlock(std::uint64_t bytes, std::string& out) {
   using Limit = api::POSIXRlimit;
-  std::string entry;
-  wire::append_bytes_field(entry, Limit::kTypeFieldNumber, "RLIMIT_MEMLOCK");
-  wire::append_varint_field(entry, Limit::kHardFieldNumber, bytes);
-  wire::append_varint_field(entry, Limit::kSoftFieldNumber, bytes);
-  wire::append_entry_field(out, api::ContainerAdjustment::kRlimitsFieldNumber, entry);
+  wire::append_message_field(out, api::ContainerAdjustment::kRlimitsFieldNumber, [&] {
+    wire::append_bytes_field(out, Limit::kTypeFieldNumber, "RLIMIT_MEMLOCK");
+    wire::append_varint_field(out, Limit::kHardFieldNumber, bytes);
+    wire::append_varint_field(out, Limit::kSoftFieldNumber, bytes);
+  });
+}
+
+void append_adjustment(const container::Adjustment& adjustment, std::string& out) {
+  for (const container::NewMount& mount : adjustment.mounts) append_mount(mount, out);
+  for (const auto& [name, value] : adjustment.env) append_variable(name, value, out);
+  if (!adjustment.devices.empty()) {
+    wire::append_message_field(out, api::ContainerAdjustment::kLinuxFieldNumber, [&] {
+      for (const container::NewDevice& device : adjustment.devices) append_device(device, out);
+    });
+  }
+  if (adjustment.memlock_bytes) append_memlock(*adjustment.memlock_bytes, out);
 }
 
 }  // namespace
@@ -121,17 +127,10 @@ std::string encode_synchronize_response(bool more) {
 
 std::string encode_create_response(const container::Adjustment& adjustment) {
   if (adjustment.empty()) return {};
-  std::string devices;
-  devices.reserve(kUsualAnswerBytes);
-  for (const container::NewDevice& device : adjustment.devices) append_device(device, devices);
-  std::string adjust;
-  adjust.reserve(kUsualAnswerBytes);
-  for (const container::NewMount& mount : adjustment.mounts) append_mount(mount, adjust);
-  for (const auto& [name, value] : adjustment.env) append_variable(name, value, adjust);
-  wire::append_bytes_field(adjust, api::ContainerAdjustment::kLinuxFieldNumber, devices);
-  if (adjustment.memlock_bytes) append_memlock(*adjustment.memlock_bytes, adjust);
   std::string response;
-  wire::append_entry_field(response, api::CreateContainerResponse::kAdjustFieldNumber, adjust);
+  response.reserve(kUsualAnswerBytes);
+  wire::append_message_field(response, api::CreateContainerResponse::kAdjustFieldNumber,
+                             [&] { append_adjustment(adjustment, response); });
   return response;
 }
 

@@ -9,9 +9,13 @@
 namespace railhead::nri {
 namespace {
 
+Error malformed(const char* what) {
+  return {ErrorCode::malformed, std::string("nri: malformed ") + what};
+}
+
 Status finish(const wire::FieldReader& fields, const char* what) {
   if (!fields.malformed()) return {};
-  return Error{ErrorCode::malformed, std::string("nri: malformed ") + what};
+  return malformed(what);
 }
 
 Status add_map_entry(std::string_view bytes, container::KeyValues& map) {

@@ -74,6 +74,18 @@ void append_varint(std::string& out, std::uint64_t value) {
   out.push_back(static_cast<char>(value));
 }
 
+// Nearly all messages have a length of one byte.
+void write_length(std::string& out, std::size_t begin) {
+  const std::size_t length = out.size() - begin;
+  if (length < 0x80) {
+    out[begin - 1] = static_cast<char>(length);
+    return;
+  }
+  std::string varint;
+  append_varint(varint, length);
+  out.replace(begin - 1, 1, varint);
+}
+
 void append_varint_field(std::string& out, int number, std::uint64_t value) {
   if (value == 0) return;
   append_varint(out, varint_key(number));

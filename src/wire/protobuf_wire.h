@@ -95,6 +95,20 @@ void append_bytes_field(std::string& out, int number, std::string_view value);
 /// Appends the field also where it is empty: an entry of a list, or a message that is there.
 void append_entry_field(std::string& out, int number, std::string_view value);
 
+/// Puts the length of all that stands from `begin` on in place of the byte before it.
+void write_length(std::string& out, std::size_t begin);
+
+/// A message that is a field of another, or an entry of a list; there also where it is empty.
+/// `body` appends its fields to `out`, so that what is nested needs no text of its own.
+template <typename Body>
+void append_message_field(std::string& out, int number, Body body) {
+  append_varint(out, bytes_key(number));
+  out.push_back('\0');
+  const std::size_t begin = out.size();
+  body();
+  write_length(out, begin);
+}
+
 /// A proto3 string: Go rejects the whole message where one is not UTF-8, so other bytes become '?'.
 /// Appends nothing for an empty one.
 void append_text_field(std::string& out, int number, std::string_view text);

@@ -117,7 +117,8 @@ def section(figures):
         "Railhead adds nothing here; the other two do not look.\n",
         request_table(own, "plain"),
         "CPU is the plugin's alone, from `schedstat` of its threads. Railhead's includes the log line that it\n"
-        "writes about each decision.\n",
+        "writes about each decision. Nearly all of the floor's is the kernel's, for one read and one write: with a\n"
+        f"GPU it is {own.ratio('floor', 'smallest', 'cpu_gpu_us'):.2f} of the Go plugin's, and nothing can be below that.\n",
         "### Memory and threads\n\nRSS counts the program's own pages of the file it was started from, too.\n",
         memory_table(own, one["containers"]),
         "### Process start to synchronized\n\n"

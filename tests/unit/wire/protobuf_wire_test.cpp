@@ -96,6 +96,27 @@ TEST(ProtobufWire, writes_what_the_specification_says) {
   EXPECT_EQ(out, bytes({0x08, 0x96, 0x01, 0x12, 0x07}) + "testing");
 }
 
+TEST(ProtobufWire, the_length_of_a_message_may_have_more_than_one_byte) {
+  for (const std::size_t size : {0U, 1U, 127U, 128U, 16383U, 16384U}) {
+    const std::string text(size, 'x');
+    std::string expected = "before";
+    append_entry_field(expected, 3, text);
+    std::string out = "before";
+    append_message_field(out, 3, [&] { out += text; });
+    EXPECT_EQ(out, expected) << size;
+  }
+}
+
+TEST(ProtobufWire, a_message_in_a_message_is_written_in_its_place) {
+  std::string out;
+  append_message_field(out, 1, [&] {
+    append_message_field(out, 2, [&] { append_bytes_field(out, 3, std::string(200, 'x')); });
+    append_varint_field(out, 4, 1);
+  });
+  EXPECT_EQ(out, bytes({0x0a, 0xd0, 0x01, 0x12, 0xcb, 0x01, 0x1a, 0xc8, 0x01}) +
+                     std::string(200, 'x') + bytes({0x20, 0x01}));
+}
+
 TEST(ProtobufWire, default_values_are_left_out) {
   std::string out;
   append_varint_field(out, 1, 0);
