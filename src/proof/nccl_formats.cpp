@@ -29,6 +29,12 @@ constexpr std::array kFormats = {
                "NCCL 2.1 to 2.12, src/transport/shm.cc"},
     NcclFormat{"comm 0x55 rank 3 nRanks 16 nNodes 2 localRanks 8 localRank 3 MNNVL 0",
                "NCCL 2.20 to 2.30, src/init.cc"},
+    NcclFormat{"NET/OFI Region Tuner init (platform 0): comm with 8 ranks and 1 nodes.",
+               "aws-ofi-nccl 1.12 to 1.21, src/tuner"},
+    NcclFormat{"NET/OFI Setting provider_filter to efa",
+               "aws-ofi-nccl 1.7 to 1.21, src/platform-aws.cpp"},
+    NcclFormat{"EfaTransport: Initialized EFA device rdmap85s0",
+               "Mooncake 0.3.10 to 0.3.12, src/transport/efa_transport/efa_transport.cpp"},
     NcclFormat{
         "ncclCommInitRank comm 0x1 rank 3 nranks 16 cudaDev 3 nvmlDev 3 busId 1000 - Init START",
         "NCCL 2.3 to 2.30, src/init.cc"},

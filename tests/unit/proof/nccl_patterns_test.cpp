@@ -108,6 +108,14 @@ TEST(NcclPatterns, devices_that_mooncake_cannot_use) {
                  kError, "could not be used");
 }
 
+TEST(NcclPatterns, devices_of_aws_that_mooncake_lacks) {
+  expect_foreign(
+      "W1 efa_transport.cpp:650] EfaTransport: No EFA devices found, falling back to all", kError,
+      "no EFA device");
+  expect_foreign("E1 cxi_transport.cpp:951] CxiTransport: No available CXI devices", kError,
+                 "no RDMA device could be used");
+}
+
 TEST(NcclPatterns, gids_that_mooncake_cannot_use) {
   expect_foreign(
       "E0302 rdma_context.cpp:450] Failed to query GID 3 on mlx5_0/: No data available [61]",
@@ -260,6 +268,16 @@ TEST(NcclPatterns, tcp_under_ucx_and_mooncake_shows_itself) {
       kError, "without RDMA");
 }
 
+TEST(NcclPatterns, what_transfers_of_ucx_do_not_need_is_no_error) {
+  expect_foreign(
+      "[1.0] [a:7:f] vfs_fuse.c:281  UCX  ERROR inotify_add_watch(/tmp) failed: No space", kWarning,
+      "as files");
+  expect_foreign("[1.0] [a:7:0] vfs_sock.c:96 UCX ERROR ioctl failed", kWarning, "as files");
+  expect_foreign("[1.0] [a:7:0] profile.c:204 UCX  ERROR failed to write", kWarning, "profile");
+  expect_foreign("[1.0] [a:7:0] stats.c:390 UCX  ERROR could not open", kWarning, "statistics");
+  EXPECT_EQ(foreign_pattern("my_profile.c:1 failed"), nullptr);
+}
+
 TEST(NcclPatterns, nixl_says_what_its_backend_cannot) {
   expect_foreign(
       "W1 ucx_utils.cpp:631] 4 NVIDIA GPU(s) were detected, but UCX CUDA support was not found!",
@@ -286,6 +304,7 @@ TEST(NcclPatterns, an_error_of_a_transport_is_kept_word_for_word) {
        {"[1.0] [a:7:0]  mpool.c:227  UCX  ERROR Failed to allocate memory pool (name=rc_recv_desc)",
         "E0421 11:56:59.774282  709103 nixl_agent.cpp:259] getPluginParams: backend 'UCX' not "
         "found",
+        "E0421 11:56:59.774282 709103 efa_transport.cpp:175] EfaTransport: cannot initialize EFA",
         "E20251120 11:10:27.133715 203020 transfer_task.cpp:305] Failed to complete transfers"}) {
     const auto found = problems(line);
     ASSERT_EQ(found.size(), 1U) << line;
