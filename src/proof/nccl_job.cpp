@@ -114,6 +114,7 @@ std::string proof_of_single_node(const NcclLog& log) {
   if (has_all_in_table(log, hosts.empty() ? "" : *hosts.begin(), least)) {
     return "the table of nccl-tests has all ranks on one host";
   }
+  // One rank alone may be of a job that was started in as many pieces as it has ranks.
   if (hosts.empty() || least < 2) return "";
   if (local_ranks.size() >= least && *local_ranks.rbegin() < least) {
     return "connections within the host reach all " + counted(least, "rank");

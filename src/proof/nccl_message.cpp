@@ -124,6 +124,10 @@ bool read_route(std::string_view route, NcclChannel& channel) {
   channel.gpu_direct = take(route, "/GDRDMA");
   if (channel.gpu_direct) take(route, "(PCI)");
   take(route, "/Shared");
+  // How RCCL, and NCCL since 2.31, make sure that the data has arrived: "/flush=Always".
+  if (channel.gpu_direct && take(route, "/flush=")) {
+    route.remove_prefix(std::min(route.find_first_of(kEndsOfRoute), route.size()));
+  }
   // Whatever else follows: the line was cut, and "/GDR" without the rest proves nothing.
   return route.empty() || kEndsOfRoute.find(route.front()) != std::string_view::npos;
 }
@@ -302,6 +306,12 @@ std::optional<NcclMembership> nccl_membership(std::string_view message) {
 }
 
 std::optional<NcclNodeCount> nccl_node_count(std::string_view message) {
+  // RCCL of ROCm 7: "comm:0x1, nRanks:4, nNodes:1, coll channels:8 …".
+  const auto ranks = number_behind(message, ", nRanks:");
+  const auto hosts = number_behind(message, ", nNodes:");
+  if (message.starts_with("comm:0x") && ranks && hosts && *hosts <= *ranks) {
+    return NcclNodeCount{*ranks, *hosts};
+  }
   const auto at = message.find("uner init");
   if (!message.starts_with("NET/OFI ") || at == std::string_view::npos) return std::nullopt;
   message.remove_prefix(at);

@@ -90,8 +90,8 @@ struct NcclMembership {
 
 std::optional<NcclMembership> nccl_membership(std::string_view message);
 
-/// What aws-ofi-nccl says of a communicator: `NET/OFI Region Tuner init (platform 0): comm with 8
-/// ranks and 1 nodes.` They are NCCL's own counts.
+/// What aws-ofi-nccl says of a communicator, by NCCL's own counts: `NET/OFI Region Tuner init
+/// (platform 0): comm with 8 ranks and 1 nodes.` RCCL: `comm:0x1, nRanks:4, nNodes:1, coll …`.
 struct NcclNodeCount {
   unsigned size = 0;
   unsigned nodes = 0;

@@ -24,13 +24,15 @@ struct Known {
 /// gIB: Google's RoCE plugin. RCCL-ANP: AMD's for its own NICs, on verbs (ROCm/amd-anp
 /// src/net_ib.cc). SHARP: CollNet over InfiniBand. FastSocket, GPUDirectTCPX*, FasTrak: Google's
 /// plugins on TCP, which may say GDRDMA all the same. UCX*: nccl-rdma-sharp-plugins, which gives
-/// UCX the one RDMA device as its network (NET_DEVICES, src/ucx_plugin.c).
+/// UCX the one RDMA device as its network (NET_DEVICES, src/ucx_plugin.c). NCCL RDMA Plugin: its
+/// stub, below which is IBext or one of these (src/p2p_plugin.c).
 constexpr std::array kNetworks = {Known{"IB", Carrier::rdma},
                                   Known{"IBext*", Carrier::rdma},
                                   Known{"IB-CAST", Carrier::rdma},
                                   Known{"gIB", Carrier::rdma},
                                   Known{"SHARP", Carrier::rdma},
                                   Known{"UCX*", Carrier::rdma},
+                                  Known{"NCCL RDMA Plugin*", Carrier::rdma},
                                   Known{"Socket", Carrier::tcp},
                                   Known{"FastSocket", Carrier::tcp},
                                   Known{"GPUDirectTCPX*", Carrier::tcp},

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kMaxLanes = 32;
 
-/// Transports within a node (src/uct/sm, cuda, rocm, ze): the first reach a peer on this node only.
+/// Transports within a node (src/uct/sm, cuda, rocm, ze): the first reach a peer on this node only,
+/// "self" none but the process itself.
 constexpr std::array kShared = {"sysv", "posix", "cma", "knem", "xpmem", "self", "mm"};
 constexpr std::array kGpuCopies = {"cuda_*", "gdr_copy", "rocm_*", "ze_*", "gaudi_*"};
 
@@ -46,9 +47,9 @@ void read_lanes(std::string_view text, UcxEndpoint& endpoint) {
       if (slash == std::string_view::npos) continue;
       const UcxLane lane{word.substr(0, slash), word.substr(slash + 1)};
       if (!is_transport_name(lane.transport) || endpoint.lanes.size() == kMaxLanes) continue;
-      if (is_one_of(kShared, lane.transport)) endpoint.is_local = true;
-      const bool is_inside =
-          is_one_of(kShared, lane.transport) || is_one_of(kGpuCopies, lane.transport);
+      const bool is_shared = is_one_of(kShared, lane.transport);
+      if (is_shared && lane.transport != "self") endpoint.is_local = true;
+      const bool is_inside = is_shared || is_one_of(kGpuCopies, lane.transport);
       const bool is_known =
           std::any_of(endpoint.lanes.begin(), endpoint.lanes.end(), [&](const UcxLane& other) {
             return other.transport == lane.transport && other.device == lane.device;
@@ -138,10 +139,10 @@ std::optional<UcxEndpoint> ucx_endpoint(std::string_view line) {
   const auto before = line.substr(0, at);
   // The name of the library may have been cut away with the rest of the prefix.
   const bool is_told = line.find("UCX ") < at || before.ends_with("-node ");
-  if (!is_told) return std::nullopt;
+  if (!is_told || before.ends_with("self ")) return std::nullopt;
   UcxEndpoint endpoint;
   endpoint.writer = ucx_writer(line);
-  endpoint.is_local = before.ends_with("intra-node ") || before.ends_with("self ");
+  endpoint.is_local = before.ends_with("intra-node ");
   read_lanes(line.substr(at), endpoint);
   if (endpoint.lanes.empty() && !endpoint.is_local) return std::nullopt;
   return endpoint;

@@ -49,6 +49,8 @@ TEST(NcclPatterns, connections_that_nccl_could_not_make) {
                 "GID");
   expect_warned("Call to ibv_modify_qp failed with error Invalid argument", kError, "GID");
   expect_warned("NET/IB : Unable to open device mlx5_0", kWarning, "may not be opened");
+  expect_warned("Call to ibv_query_port_speed failed with error Protocol not supported errno 93",
+                kWarning, "a port could not be asked");
 }
 
 TEST(NcclPatterns, a_tree_that_is_incomplete) {
@@ -106,6 +108,16 @@ TEST(NcclPatterns, devices_that_mooncake_cannot_use) {
                  "no RDMA device");
   expect_foreign("E0101 rdma_context.cpp:70] Failed to open device mlx5_0 on port \x01 with GID 0",
                  kError, "could not be used");
+}
+
+TEST(NcclPatterns, a_port_whose_number_was_lost_is_still_not_opened) {
+  // Mooncake prints the number as a character, which few editors keep.
+  expect_foreign("rdma_context.cpp:200] Failed to open device ionic_4 on port \x01 with GID 1",
+                 kError, "could not be used");
+  expect_foreign("rdma_context.cpp:200] Failed to open device ionic_4 on port with GID 1", kError,
+                 "could not be used");
+  expect_foreign("RuntimeError: Mooncake Transfer Engine initialization failed.", kError,
+                 "did not start");
 }
 
 TEST(NcclPatterns, devices_of_aws_that_mooncake_lacks) {

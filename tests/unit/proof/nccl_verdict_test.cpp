@@ -214,7 +214,7 @@ TEST(NcclVerdicts, the_plugin_names_what_its_stub_is) {
   const std::string stub = "Using network NCCL RDMA Plugin v6";
   EXPECT_EQ(verdict_on({"P2P plugin v6 IBext_v6", stub}), NcclVerdict::rdma_chosen);
   EXPECT_EQ(verdict_on({"P2P plugin UCX_v6", stub}), NcclVerdict::rdma_chosen);
-  EXPECT_EQ(verdict_on({stub}), NcclVerdict::unknown);
+  EXPECT_EQ(verdict_on({stub}), NcclVerdict::rdma_chosen);
 }
 
 TEST(NcclVerdicts, plugins_over_tcp_are_tcp_by_their_name) {
@@ -302,6 +302,10 @@ TEST(NcclVerdicts, lanes_of_ucx_are_rdma_or_tcp) {
   EXPECT_EQ(verdict("ep_cfg[1]: tag(tcp/eth0)"), NcclVerdict::tcp);
   EXPECT_EQ(verdict("ctx inter-node cfg#3 rma(rc_mlx5/mlx5_0:1) am(tcp/eth0)"), NcclVerdict::mixed);
   EXPECT_EQ(verdict("ctx intra-node cfg#2 tag(sysv/memory tcp/lo)"), NcclVerdict::intra_node);
+  // A process reaches itself, which says nothing of the others.
+  EXPECT_EQ(verdict("ctx self cfg#0 tag(self/memory rc_mlx5/mlx5_0:1 cma/memory)"),
+            NcclVerdict::unknown);
+  EXPECT_EQ(verdict("ep_cfg[0]: tag(self/memory)"), NcclVerdict::unknown);
   EXPECT_EQ(verdict("ctx inter-node cfg#3 am(new_wire/x0:1)"), NcclVerdict::unknown);
   EXPECT_EQ(verdict("ctx inter-node cfg#3 am(rc_mlx5/mlx"), NcclVerdict::unknown);
 }
@@ -456,6 +460,11 @@ TEST(NcclVerdicts, what_mooncake_installed_on_aws_and_slingshot_is_rdma_or_tcp) 
   EXPECT_EQ(job.ranks[0].available[0].name, "rdmap1s0");
 }
 
+TEST(NcclVerdicts, one_rank_alone_may_be_a_piece_of_a_job) {
+  const std::string one = "comm 0x1 rank 0 nranks 1 cudaDev 0 - Init COMPLETE";
+  EXPECT_EQ(verdict_on({"Using network Socket", one}), NcclVerdict::tcp);
+}
+
 TEST(NcclVerdicts, nvlink_between_machines_is_not_one_node) {
   const std::string counted = "comm 0x1 rank 0 nRanks 8 nNodes 1 localRanks 8 localRank 0 MNNVL ";
   const auto job = judge_messages({"Using network IB", counted + "0"});
@@ -477,6 +486,11 @@ TEST(NcclVerdicts, the_tuner_of_aws_has_the_nodes_as_nccl_counts_them) {
                         "comm 0x1 rank 0 nranks 16 - Init START"}),
             NcclVerdict::tcp);
   EXPECT_FALSE(nccl_node_count("NET/OFI Tuner init: comm with 8 ranks"));
+  // RCCL says it of each communicator.
+  const std::string rccl = "comm:0x56af, nRanks:4, nNodes:";
+  EXPECT_EQ(verdict_on({"Using network Socket", rccl + "1, coll channels:8"}),
+            NcclVerdict::intra_node);
+  EXPECT_EQ(verdict_on({"Using network Socket", rccl + "2, coll channels:8"}), NcclVerdict::tcp);
   EXPECT_FALSE(nccl_node_count("Tuner init: comm with 8 ranks and 1 nodes."));
 }
 
