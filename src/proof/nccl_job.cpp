@@ -92,9 +92,8 @@ bool has_all_in_one_process(const NcclLog& log, std::size_t size) {
   return false;
 }
 
-/// Where the ends of the connections within one host are all ranks of the job, or all ranks are in
-/// the log of one host, there is no other node.
-bool is_single_node(const NcclLog& log) {
+/// What proves that there is no other node; "" where nothing does.
+std::string proof_of_single_node(const NcclLog& log) {
   std::size_t size = 0;
   std::set<std::string> hosts;
   std::set<unsigned> local_ranks;
@@ -102,7 +101,7 @@ bool is_single_node(const NcclLog& log) {
     const auto& process = log.processes[worker.process];
     if (process.library != "NCCL") continue;
     hosts.insert(process.host);
-    if (!worker.uses.empty() || worker.spans_nodes) return false;
+    if (!worker.uses.empty() || worker.spans_nodes) return "";
     if (worker.membership) size = std::max<std::size_t>(size, worker.membership->size);
     local_ranks.insert(worker.local_ranks.begin(), worker.local_ranks.end());
   }
@@ -111,22 +110,32 @@ bool is_single_node(const NcclLog& log) {
   for (const auto& process : log.processes) {
     if (process.library == "NCCL" && is_named(process)) hosts.insert(process.host);
   }
-  if (hosts.size() > 1 || log.has_ambiguous_host || log.test_hosts.size() > 1) return false;
-  if (has_all_in_table(log, hosts.empty() ? "" : *hosts.begin(), least)) return true;
-  if (hosts.empty() || least < 2) return false;
-  const bool is_connected = local_ranks.size() >= least && *local_ranks.rbegin() < least;
+  if (hosts.size() > 1 || log.has_ambiguous_host || log.test_hosts.size() > 1) return "";
+  if (has_all_in_table(log, hosts.empty() ? "" : *hosts.begin(), least)) {
+    return "the table of nccl-tests has all ranks on one host";
+  }
+  // One rank alone may be of a job that was started in as many pieces as it has ranks.
+  if (hosts.empty() || least < 2) return "";
+  if (local_ranks.size() >= least && *local_ranks.rbegin() < least) {
+    return "connections within the host reach all " + counted(least, "rank");
+  }
   // Any number of nodes may call themselves that.
   const bool is_named = !hosts.begin()->empty() && *hosts.begin() != "localhost";
-  const bool is_listed =
-      is_named && (has_all_members(log) || has_all_trees(log, *hosts.begin(), least, local_ranks));
-  return is_connected || is_listed || has_all_in_one_process(log, least);
+  if (is_named && has_all_members(log)) {
+    return "the log of one host has every rank of every communicator";
+  }
+  if (is_named && has_all_trees(log, *hosts.begin(), least, local_ranks)) {
+    return "the log of one host has all " + counted(least, "rank") + " of the ring";
+  }
+  return has_all_in_one_process(log, least) ? "one process has the GPUs of all ranks" : "";
 }
 
 void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
-  if (!is_single_node(log)) return;
+  const auto proof = proof_of_single_node(log);
+  if (proof.empty()) return;
   for (auto& rank : ranks) {
     const bool is_used = rank.verdict == NcclVerdict::rdma || rank.verdict == NcclVerdict::mixed;
-    if (rank.library == "NCCL" && !is_used) make_intra_node(rank);
+    if (rank.library == "NCCL" && !is_used) make_intra_node(rank, proof);
   }
 }
 
@@ -300,7 +309,7 @@ NcclJob judge(const NcclLog& log) {
   NcclJob job;
   job.ranks = ranks_of(log);
   job.verdict = verdict_of(job.ranks);
-  const bool is_in_table = job.ranks.empty() && is_single_node(log);
+  const bool is_in_table = job.ranks.empty() && !proof_of_single_node(log).empty();
   if (is_in_table) job.verdict = NcclVerdict::intra_node;
   job.gpu_path = path_of(job.ranks);
   job.why =

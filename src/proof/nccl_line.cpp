@@ -178,11 +178,13 @@ std::string_view without_function(std::string_view line, NcclLevel& level) {
 
 /// A word of what a collector puts in front of a line: "[rank0]:", "(RayWorker", "pid=285,", a
 /// time, "node-1:", "stdout", `{"log":"`. None of a sentence: it may quote what did not happen.
+/// Plugins that print without NCCL begin with their function: "tcpxResult_t tcpxInit(…):379".
 bool is_word_of_collector(std::string_view word) {
   static constexpr std::array<std::string_view, 12> kWords = {
       "-", "|", "INFO", "WARN", "[INFO]", "[WARN]", "stdout", "stderr", "F", "P", "*", ">"};
   const bool is_group = word.find_first_of("[(<{=\"") != std::string_view::npos;
-  return is_group || word.find_first_of(kDecimalDigits) != std::string_view::npos ||
+  return is_group || word.ends_with("Result_t") ||
+         word.find_first_of(kDecimalDigits) != std::string_view::npos ||
          std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 

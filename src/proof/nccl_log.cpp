@@ -358,7 +358,8 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
   const auto channel = network ? std::nullopt : nccl_channel(message);
   const auto membership = network || channel ? std::nullopt : nccl_membership(message);
   const auto local = network || channel || membership ? std::nullopt : nccl_local_channel(message);
-  if (!network && !channel && !membership && !local) {
+  const auto count = nccl_node_count(message);
+  if (!network && !channel && !membership && !local && !count) {
     log_.ring_size = std::max(log_.ring_size, nccl_ring_size(message));
     add_tree(nccl_tree_rank(message), record.host);
     add_address(record);
@@ -369,7 +370,10 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
     ++log_.left_out;
     return;
   }
-  if (network) {
+  if (count) {
+    worker->spans_nodes |= count->nodes > 1;
+    if (count->nodes == 1) worker->one_node_size = std::max(worker->one_node_size, count->size);
+  } else if (network) {
     worker->network = *network;
     if (worker->networks.size() < kMaxNetworks) worker->networks.emplace(*network);
     worker->evidence[NcclSign::network] = nccl_quote(place(), message);

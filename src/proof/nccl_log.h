@@ -69,6 +69,7 @@ struct NcclProcess {
   bool dma_buf_is_off = false;
   std::string plugin;        ///< "" for none
   std::string ofi_provider;  ///< "" where libfabric is not used
+  std::string ofi_filter;    ///< the provider that alone will do; "" for any
   NcclEvidence evidence;
 };
 
@@ -91,8 +92,9 @@ struct NcclWorker {
   std::set<std::string> networks;            ///< all that were chosen
   std::optional<NcclMembership> membership;  ///< in the largest communicator
   bool spans_nodes = false;                  ///< NCCL counts several in some communicator
-  std::optional<unsigned> channel_rank;      ///< in the first connection's communicator
-  std::uint64_t communicators = 0;           ///< Init COMPLETE
+  unsigned one_node_size = 0;            ///< ranks of the largest that a plugin says is of one node
+  std::optional<unsigned> channel_rank;  ///< in the first connection's communicator
+  std::uint64_t communicators = 0;       ///< Init COMPLETE
   std::vector<NcclUse> uses;
   std::set<unsigned> channels;  ///< numbers of those through a network
   std::uint64_t local_connections = 0;

@@ -124,6 +124,10 @@ bool read_route(std::string_view route, NcclChannel& channel) {
   channel.gpu_direct = take(route, "/GDRDMA");
   if (channel.gpu_direct) take(route, "(PCI)");
   take(route, "/Shared");
+  // How RCCL, and NCCL since 2.31, make sure that the data has arrived: "/flush=Always".
+  if (channel.gpu_direct && take(route, "/flush=")) {
+    route.remove_prefix(std::min(route.find_first_of(kEndsOfRoute), route.size()));
+  }
   // Whatever else follows: the line was cut, and "/GDR" without the rest proves nothing.
   return route.empty() || kEndsOfRoute.find(route.front()) != std::string_view::npos;
 }
@@ -292,12 +296,29 @@ std::optional<NcclMembership> nccl_membership(std::string_view message) {
   const auto pointer = is_short ? "" : message.substr(7, message.find(' ', 7) - 7);
   const auto id = message.find(" commId 0x");
   const auto digits = id == std::string_view::npos ? "" : message.substr(id + 10);
+  const bool spans_machines = number_behind(message, " MNNVL ").value_or(0) > 0;
   return NcclMembership{*rank,
                         *size,
-                        number_behind(message, " nNodes "),
+                        spans_machines ? std::nullopt : number_behind(message, " nNodes "),
                         is_complete,
                         parse_hex(pointer).value_or(0),
                         parse_hex(digits.substr(0, digits.find(' '))).value_or(0)};
+}
+
+std::optional<NcclNodeCount> nccl_node_count(std::string_view message) {
+  // RCCL of ROCm 7: "comm:0x1, nRanks:4, nNodes:1, coll channels:8 …".
+  const auto ranks = number_behind(message, ", nRanks:");
+  const auto hosts = number_behind(message, ", nNodes:");
+  if (message.starts_with("comm:0x") && ranks && hosts && *hosts <= *ranks) {
+    return NcclNodeCount{*ranks, *hosts};
+  }
+  const auto at = message.find("uner init");
+  if (!message.starts_with("NET/OFI ") || at == std::string_view::npos) return std::nullopt;
+  message.remove_prefix(at);
+  const auto size = number_behind(message, ": comm with ");
+  const auto nodes = number_behind(message, " ranks and ");
+  if (!size || !nodes || *nodes > *size) return std::nullopt;
+  return NcclNodeCount{*size, *nodes};
 }
 
 std::optional<NcclAddress> nccl_address(std::string_view message) {
@@ -365,6 +386,13 @@ std::optional<NcclGpuDirect> nccl_gpu_direct(std::string_view message) {
 std::optional<std::string_view> nccl_ofi_provider(std::string_view message) {
   if (!take(message, "NET/OFI Selected ")) return std::nullopt;
   if (!take(message, "provider is ") && !take(message, "Provider is ")) return std::nullopt;
+  const auto name = trim(message.substr(0, message.find_first_of(", ")));
+  if (name.empty() || name.size() > kMaxName) return std::nullopt;
+  return name;
+}
+
+std::optional<std::string_view> nccl_ofi_filter(std::string_view message) {
+  if (!take(message, "NET/OFI Setting provider_filter to ")) return std::nullopt;
   const auto name = trim(message.substr(0, message.find_first_of(", ")));
   if (name.empty() || name.size() > kMaxName) return std::nullopt;
   return name;

@@ -79,14 +79,25 @@ std::optional<NcclLocalChannel> nccl_local_channel(std::string_view message);
 /// localRanks 8`.
 struct NcclMembership {
   unsigned rank = 0;
-  unsigned size = 0;              ///< ranks of the communicator
-  std::optional<unsigned> nodes;  ///< since 2.20
+  unsigned size = 0;  ///< ranks of the communicator
+  /// Since 2.20. Absent with multi-node NVLink (`MNNVL 1`), where NCCL counts domains of NVLink:
+  /// one of them may have several machines.
+  std::optional<unsigned> nodes;
   bool is_complete = false;
   std::uint64_t communicator = 0;  ///< its address in the process; 0 where it is not told
   std::uint64_t id = 0;            ///< commId, the same in all ranks (since 2.17); 0 likewise
 };
 
 std::optional<NcclMembership> nccl_membership(std::string_view message);
+
+/// What aws-ofi-nccl says of a communicator, by NCCL's own counts: `NET/OFI Region Tuner init
+/// (platform 0): comm with 8 ranks and 1 nodes.` RCCL: `comm:0x1, nRanks:4, nNodes:1, coll …`.
+struct NcclNodeCount {
+  unsigned size = 0;
+  unsigned nodes = 0;
+};
+
+std::optional<NcclNodeCount> nccl_node_count(std::string_view message);
 
 /// How many ranks stand in `Channel 00/08 : 0 1 2 3`, the order of a ring; 0 where the message is
 /// none, or may have been cut: NCCL prints 20 at most (src/graph/rings.cc).
@@ -117,6 +128,9 @@ std::optional<NcclGpuDirect> nccl_gpu_direct(std::string_view message);
 
 /// The provider in `NET/OFI Selected provider is efa, fabric is …`.
 std::optional<std::string_view> nccl_ofi_provider(std::string_view message);
+
+/// The only provider that aws-ofi-nccl will look at, in `NET/OFI Setting provider_filter to efa`.
+std::optional<std::string_view> nccl_ofi_filter(std::string_view message);
 
 /// True where the messages say that DMA-BUF is not used: switched off, or not supported.
 bool nccl_dma_buf_is_off(std::string_view message);

@@ -102,6 +102,9 @@ void read_about_process(NcclProcess& process, std::string_view message, NcclPlac
   } else if (const auto provider = nccl_ofi_provider(message)) {
     note(process.evidence, NcclSign::provider, place, message);
     process.ofi_provider = *provider;
+  } else if (const auto filter = nccl_ofi_filter(message)) {
+    note(process.evidence, NcclSign::provider, place, message);
+    process.ofi_filter = *filter;
   } else if (says(message, "DMA-BUF is available on GPU device")) {
     note(process.evidence, NcclSign::dma_buf, place, message);
     process.routes.emplace("DMA-BUF");

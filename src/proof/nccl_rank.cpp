@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 #include "base/text.h"
 
@@ -22,13 +23,16 @@ struct Known {
 /// IB and Socket: NVIDIA/nccl src/transport. IBext*: nccl-rdma-sharp-plugins. IB-CAST: ROCm's RCCL.
 /// gIB: Google's RoCE plugin. RCCL-ANP: AMD's for its own NICs, on verbs (ROCm/amd-anp
 /// src/net_ib.cc). SHARP: CollNet over InfiniBand. FastSocket, GPUDirectTCPX*, FasTrak: Google's
-/// plugins on TCP, which may say GDRDMA all the same. UCX* of nccl-rdma-sharp-plugins may take
-/// either.
+/// plugins on TCP, which may say GDRDMA all the same. UCX*: nccl-rdma-sharp-plugins, which gives
+/// UCX the one RDMA device as its network (NET_DEVICES, src/ucx_plugin.c). NCCL RDMA Plugin: its
+/// stub, below which is IBext or one of these (src/p2p_plugin.c).
 constexpr std::array kNetworks = {Known{"IB", Carrier::rdma},
                                   Known{"IBext*", Carrier::rdma},
                                   Known{"IB-CAST", Carrier::rdma},
                                   Known{"gIB", Carrier::rdma},
                                   Known{"SHARP", Carrier::rdma},
+                                  Known{"UCX*", Carrier::rdma},
+                                  Known{"NCCL RDMA Plugin*", Carrier::rdma},
                                   Known{"Socket", Carrier::tcp},
                                   Known{"FastSocket", Carrier::tcp},
                                   Known{"GPUDirectTCPX*", Carrier::tcp},
@@ -79,7 +83,8 @@ struct Carriers {
 Carrier carrier_of(const std::string& network, const NcclProcess& process) {
   if (process.library == "UCX") return look_up(kUcxTransports, network);
   if (process.library == "Mooncake") return look_up(kStoreTransports, network);
-  const auto carrier = known_carrier(network, process.ofi_provider);
+  const auto& provider = process.ofi_provider.empty() ? process.ofi_filter : process.ofi_provider;
+  const auto carrier = known_carrier(network, provider);
   const bool has_ports = std::any_of(process.devices.begin(), process.devices.end(),
                                      [](const auto& device) { return !device.link_layer.empty(); });
   const bool own_name =
@@ -262,7 +267,9 @@ std::string why_of(const NcclProcess& process, const Carriers& count, const Nccl
   const auto all = count.rdma + count.tcp + count.unknown;
   const auto of_all = " of " + std::to_string(all) + " network connections";
   if (rank.verdict == NcclVerdict::unknown) return why_unknown(process, rank);
-  if (rank.verdict == NcclVerdict::intra_node) return "all connections are within the node";
+  if (rank.verdict == NcclVerdict::intra_node) {
+    return "its endpoints in this log lead to the same node";
+  }
   if (all == 0 && verdict_of_proof(rank.transport, process) == rank.verdict) {
     return "no connection is in this log, but what only " + std::string(to_string(rank.verdict)) +
            " prints";
@@ -330,9 +337,9 @@ bool is_silent(const NcclRank& rank) {
   return rank.verdict == NcclVerdict::unknown && rank.transport.empty() && rank.library == "NCCL";
 }
 
-void make_intra_node(NcclRank& rank) {
+void make_intra_node(NcclRank& rank, std::string why) {
   rank.verdict = NcclVerdict::intra_node;
-  rank.why = "all connections are within the node";
+  rank.why = std::move(why);
 }
 
 NcclRank judge_rank(const NcclWorker& worker, const NcclProcess& process) {
@@ -360,11 +367,13 @@ NcclRank judge_rank(const NcclWorker& worker, const NcclProcess& process) {
   rank.communicators = worker.communicators;
   rank.why = why_of(process, count, rank);
   rank.evidence = evidence_of(worker, process, rank.verdict);
-  const bool is_one_node =
-      worker.membership && worker.membership->nodes == 1U && !worker.spans_nodes;
+  const bool is_counted =
+      (worker.membership && worker.membership->nodes == 1U) ||
+      (worker.one_node_size > 0 && rank.size.value_or(0) <= worker.one_node_size);
+  const bool is_one_node = is_counted && !worker.spans_nodes;
   if (is_one_node && worker.uses.empty() && rank.verdict != NcclVerdict::rdma &&
       rank.verdict != NcclVerdict::mixed) {
-    make_intra_node(rank);
+    make_intra_node(rank, "NCCL counts one node");
   }
   return rank;
 }

@@ -67,8 +67,8 @@ struct NcclRank {
 /// True where nothing in the log says which network the rank uses.
 bool is_silent(const NcclRank& rank);
 
-/// All of its connections are within the one node of the job.
-void make_intra_node(NcclRank& rank);
+/// The log proves that all ranks of the job are on one node; `why` says how.
+void make_intra_node(NcclRank& rank, std::string why);
 
 /// The rank that a GPU of a process is.
 NcclRank judge_rank(const NcclWorker& worker, const NcclProcess& process);

@@ -11,15 +11,17 @@ namespace {
 
 constexpr std::size_t kMaxLanes = 32;
 
-/// Transports within a node (src/uct/sm, cuda, rocm, ze): the first reach a peer on this node only.
+/// Transports within a node (src/uct/sm, cuda, rocm, ze): the first reach a peer on this node only,
+/// "self" none but the process itself.
 constexpr std::array kShared = {"sysv", "posix", "cma", "knem", "xpmem", "self", "mm"};
 constexpr std::array kGpuCopies = {"cuda_*", "gdr_copy", "rocm_*", "ze_*", "gaudi_*"};
 
 /// How the sources of ai-dynamo/nixl (src/core, src/plugins, src/utils) and of Mooncake's transfer
 /// engine begin whose errors are about moving data.
-constexpr std::array<std::string_view, 8> kSources = {
+constexpr std::array<std::string_view, 10> kSources = {
     "nixl_", "ucx_",          "libfabric_",    "transfer_engine",
-    "rdma_", "tcp_transport", "transfer_task", "worker_pool"};
+    "rdma_", "tcp_transport", "transfer_task", "worker_pool",
+    "efa_",  "cxi_"};
 
 template <typename Rows>
 bool is_one_of(const Rows& rows, std::string_view name) {
@@ -45,9 +47,9 @@ void read_lanes(std::string_view text, UcxEndpoint& endpoint) {
       if (slash == std::string_view::npos) continue;
       const UcxLane lane{word.substr(0, slash), word.substr(slash + 1)};
       if (!is_transport_name(lane.transport) || endpoint.lanes.size() == kMaxLanes) continue;
-      if (is_one_of(kShared, lane.transport)) endpoint.is_local = true;
-      const bool is_inside =
-          is_one_of(kShared, lane.transport) || is_one_of(kGpuCopies, lane.transport);
+      const bool is_shared = is_one_of(kShared, lane.transport);
+      if (is_shared && lane.transport != "self") endpoint.is_local = true;
+      const bool is_inside = is_shared || is_one_of(kGpuCopies, lane.transport);
       const bool is_known =
           std::any_of(endpoint.lanes.begin(), endpoint.lanes.end(), [&](const UcxLane& other) {
             return other.transport == lane.transport && other.device == lane.device;
@@ -70,12 +72,27 @@ struct ChosenRow {
   std::string_view text;
   std::string_view library;
   std::string_view network;
-  std::string_view source;  ///< versions and file, for people
+  std::string_view source;    ///< versions and file, for people
+  bool names_device = false;  ///< the word behind the text is a device
 };
 
 constexpr std::array kChosen = {
     ChosenRow{"RDMA device: ", "Mooncake", "RDMA",
-              "Mooncake 0.2.0 to 0.3.12, src/transport/rdma_transport/rdma_context.cpp"},
+              "Mooncake 0.2.0 to 0.3.12, src/transport/rdma_transport/rdma_context.cpp", true},
+    ChosenRow{"EFA device (libfabric): ", "Mooncake", "RDMA",
+              "Mooncake 0.3.10 to 0.3.12, src/transport/efa_transport/efa_context.cpp", true},
+    ChosenRow{"EfaTransport: Initialized EFA device ", "Mooncake", "RDMA",
+              "Mooncake 0.3.10 to 0.3.12, src/transport/efa_transport/efa_transport.cpp", true},
+    ChosenRow{"EfaTransport: Started ", "Mooncake", "RDMA",
+              "Mooncake 0.3.10 to 0.3.12, src/transport/efa_transport/efa_transport.cpp"},
+    ChosenRow{"EFA transport installed successfully", "Mooncake", "RDMA",
+              "Mooncake 0.3.10 to 0.3.12, ../mooncake-integration/transfer_engine"},
+    ChosenRow{"CXI device (libfabric): ", "Mooncake", "RDMA",
+              "Mooncake 0.3.12, src/transport/cxi_transport/cxi_context.cpp", true},
+    ChosenRow{"CxiTransport: Initialized CXI device ", "Mooncake", "RDMA",
+              "Mooncake 0.3.12, src/transport/cxi_transport/cxi_transport.cpp", true},
+    ChosenRow{"CXI transport installed successfully", "Mooncake", "RDMA",
+              "Mooncake 0.3.12, ../mooncake-integration/transfer_engine"},
     ChosenRow{"installTransport, type=rdma", "Mooncake", "RDMA",
               "Mooncake 0.3.8 to 0.3.12, src/transfer_engine_impl.cpp"},
     ChosenRow{"installTransport, type=efa", "Mooncake", "RDMA",
@@ -90,6 +107,10 @@ constexpr std::array kChosen = {
               "Mooncake 0.3.6 to 0.3.12, ../mooncake-store/src/client_service.cpp"},
     ChosenRow{"TcpTransport: listen on port ", "Mooncake", "TCP",
               "Mooncake 0.3.0 to 0.3.12, src/transport/tcp_transport/tcp_transport.cpp"},
+    ChosenRow{"Installing TCP transport (auto_discover disabled in ", "Mooncake", "TCP",
+              "Mooncake 0.3.10 to 0.3.12, ../mooncake-integration/transfer_engine"},
+    ChosenRow{"TCP transport installed successfully", "Mooncake", "TCP",
+              "Mooncake 0.3.10 to 0.3.12, ../mooncake-integration/transfer_engine"},
     ChosenRow{"MC_FORCE_TCP is set, using TCP", "Mooncake", "TCP",
               "Mooncake 0.3.12, src/transfer_engine_impl.cpp"},
     ChosenRow{" rails using provider=", "NIXL", "Libfabric",
@@ -118,10 +139,10 @@ std::optional<UcxEndpoint> ucx_endpoint(std::string_view line) {
   const auto before = line.substr(0, at);
   // The name of the library may have been cut away with the rest of the prefix.
   const bool is_told = line.find("UCX ") < at || before.ends_with("-node ");
-  if (!is_told) return std::nullopt;
+  if (!is_told || before.ends_with("self ")) return std::nullopt;
   UcxEndpoint endpoint;
   endpoint.writer = ucx_writer(line);
-  endpoint.is_local = before.ends_with("intra-node ") || before.ends_with("self ");
+  endpoint.is_local = before.ends_with("intra-node ");
   read_lanes(line.substr(at), endpoint);
   if (endpoint.lanes.empty() && !endpoint.is_local) return std::nullopt;
   return endpoint;
@@ -204,11 +225,11 @@ std::optional<ChosenTransport> chosen_transport(std::string_view line) {
     if (line.find(row.text) == std::string_view::npos) continue;
     ChosenTransport chosen{row.library, row.network, {}, {}};
     if (row.network == "Libfabric") chosen.provider = word_behind(line, row.text);
-    if (row.text == "RDMA device: ") {
-      // Other programs print these words, too; Mooncake goes on with the port's address.
-      if (line.find(", LID: ") == std::string_view::npos) continue;
-      chosen.device = word_behind(line, row.text);
-    }
+    // Other programs print these words, too; Mooncake goes on with the port's address.
+    const bool is_other =
+        row.text == "RDMA device: " && line.find(", LID: ") == std::string_view::npos;
+    if (is_other) continue;
+    if (row.names_device) chosen.device = word_behind(line, row.text);
     return chosen;
   }
   return std::nullopt;

@@ -24,8 +24,9 @@ struct UcxWriter {
   std::uint32_t pid = 0;  ///< 0 likewise
 };
 
-/// What the endpoints of a worker use: "ep_cfg[1]: tag(rc_mlx5/mlx5_0:1)" (1.8 to 1.14),
-/// "inter-node cfg#3 rma(rc_mlx5/mlx5_0:1) am(…)" (1.15 to 1.22), src/ucp/core/ucp_worker.c.
+/// What the endpoints of a worker use, but those to itself: "ep_cfg[1]: tag(rc_mlx5/mlx5_0:1)" (1.8
+/// to 1.14), "inter-node cfg#3 rma(rc_mlx5/mlx5_0:1) am(…)" (1.15 to 1.22),
+/// src/ucp/core/ucp_worker.c.
 struct UcxEndpoint {
   UcxWriter writer;
   /// The peer is on this node: UCX says so, or a lane is shared memory, which reaches no other.

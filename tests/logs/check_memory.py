@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_memory.py RAILHEAD: a log may have any size. Of logs that never end, lie or are nothing but noise, more takes
-no more memory and no more time for each line, and the verdict is what the lines prove."""
+"""check_memory.py RAILHEAD [GIB]: a log may have any size. Of logs that never end, lie or are nothing but noise, more
+takes no more memory and no more time for each line, and the verdict is what the lines prove. With GIB one log of that
+size goes through a pipe, and its rate is printed: 10 for the figure in docs/nccl-log.md."""
 import json
 import os
 import resource
 import subprocess
 import sys
+import time
 
 MIB = 1 << 20
 # In KiB, as getrusage() has it: what an allocator keeps differs from run to run.
@@ -89,6 +91,22 @@ def run(make, size):
     return said, status >> 8, used.ru_maxrss if used.ru_maxrss > own else reading, used.ru_utime
 
 
+def measure(gib):
+    """A job of 64 ranks in a log of so many GiB: RDMA, and at its very end one rank on TCP."""
+    parts = gib << 10
+    began = time.monotonic()
+    _, _, small, _ = run(lambda number: RDMA, 6)
+    said, code, large, seconds = run(lambda number: TCP if number == parts - 1 else RDMA, parts)
+    size = (parts - 1) * len(RDMA) + len(TCP)
+    print(f"{size / 1e9:.1f} GB, {said['lines']} lines, {said['verdict']}: {large / 1024:.1f} MiB of memory "
+          f"({small / 1024:.1f} for 6 MiB), {seconds:.0f} s of the processor, {size / 1e6 / seconds:.0f} MB a second; "
+          f"{time.monotonic() - began:.0f} s in all")
+    right = (said["verdict"], code) == ("mixed", 1) and large <= small + MARGIN
+    sys.exit(0 if right else f"not so: {said['verdict']}, exit {code}, {large} KiB")
+
+
+if len(sys.argv) > 2:
+    measure(int(sys.argv[2]))
 wrong = []
 for name, (make, few, many, verdict, code) in LOGS.items():
     _, _, small, _ = run(make, few)

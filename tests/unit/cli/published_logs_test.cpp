@@ -78,6 +78,13 @@ TEST(PublishedLogs, which_were_held_out_have_it_too) {
   expect_right("held_out_7.txt", 36, 34);
   // The program that ran says that there are four tasks, and NCCL does not.
   expect_right("held_out_8.txt", 15, 14);
+  // The second rank of two was cut.
+  expect_right("held_out_9.txt", 30, 29);
+  expect_right("held_out_10.txt", 30, 30);
+  // A plugin without a name of its own, and a ring that nobody counts.
+  expect_right("held_out_11.txt", 39, 37);
+  // One rank, which NCCL of its time does not say is on one node.
+  expect_right("held_out_12.txt", 14, 13);
 }
 
 }  // namespace

@@ -111,6 +111,8 @@ TEST(NcclMessage, each_spelling_of_a_route_is_read) {
   EXPECT_TRUE(channel("Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/0/GDRDMA(PCI)").gpu_direct);
   EXPECT_TRUE(channel("Channel 00/1 : 1[1] -> 8[0] [send] via NET/IB/0/GDRDMA/Shared").gpu_direct);
   EXPECT_FALSE(channel("Channel 00/1 : 1[1] -> 8[0] [send] via NET/IB/0/Shared").gpu_direct);
+  EXPECT_TRUE(channel("Channel 00/0 : 9[1] -> 0[0] [receive] via NET/IB/0/GDRDMA/flush=None comm")
+                  .gpu_direct);
   EXPECT_EQ(channel("Channel 00/0 : 1[1] -> 0[0] [send] via NET/AWS Libfabric/3/GDRDMA").network,
             "AWS Libfabric");
   EXPECT_EQ(channel("Ring 00 : 15[41000] -> 0[1b000] [receive] via NET/IB/0").rank, 0U);
@@ -206,7 +208,8 @@ TEST(NcclMessage, collnet_has_one_rank) {
 TEST(NcclMessage, a_cut_route_proves_nothing) {
   for (const std::string_view route :
        {"", "NET/", "NET/IB", "NET/IB/", "NET/IB/0/", "NET/IB/0/GDR", "NET/IB/0(", "NET/IB/0(2",
-        "NET/IB/0/GDRDMA(P", "NET/IB/0/Sha", "NET/IB/99999999999999"}) {
+        "NET/IB/0/GDRDMA(P", "NET/IB/0/GDRDMA/fl", "NET/IB/0/flush=None", "NET/IB/0/Sha",
+        "NET/IB/99999999999999"}) {
     EXPECT_FALSE(nccl_channel("Channel 02/0 : 3[3] -> 4[0] [send] via " + std::string(route)))
         << route;
   }

@@ -49,6 +49,8 @@ TEST(NcclPatterns, connections_that_nccl_could_not_make) {
                 "GID");
   expect_warned("Call to ibv_modify_qp failed with error Invalid argument", kError, "GID");
   expect_warned("NET/IB : Unable to open device mlx5_0", kWarning, "may not be opened");
+  expect_warned("Call to ibv_query_port_speed failed with error Protocol not supported errno 93",
+                kWarning, "a port could not be asked");
 }
 
 TEST(NcclPatterns, a_tree_that_is_incomplete) {
@@ -106,6 +108,24 @@ TEST(NcclPatterns, devices_that_mooncake_cannot_use) {
                  "no RDMA device");
   expect_foreign("E0101 rdma_context.cpp:70] Failed to open device mlx5_0 on port \x01 with GID 0",
                  kError, "could not be used");
+}
+
+TEST(NcclPatterns, a_port_whose_number_was_lost_is_still_not_opened) {
+  // Mooncake prints the number as a character, which few editors keep.
+  expect_foreign("rdma_context.cpp:200] Failed to open device ionic_4 on port \x01 with GID 1",
+                 kError, "could not be used");
+  expect_foreign("rdma_context.cpp:200] Failed to open device ionic_4 on port with GID 1", kError,
+                 "could not be used");
+  expect_foreign("RuntimeError: Mooncake Transfer Engine initialization failed.", kError,
+                 "did not start");
+}
+
+TEST(NcclPatterns, devices_of_aws_that_mooncake_lacks) {
+  expect_foreign(
+      "W1 efa_transport.cpp:650] EfaTransport: No EFA devices found, falling back to all", kError,
+      "no EFA device");
+  expect_foreign("E1 cxi_transport.cpp:951] CxiTransport: No available CXI devices", kError,
+                 "no RDMA device could be used");
 }
 
 TEST(NcclPatterns, gids_that_mooncake_cannot_use) {
@@ -260,6 +280,16 @@ TEST(NcclPatterns, tcp_under_ucx_and_mooncake_shows_itself) {
       kError, "without RDMA");
 }
 
+TEST(NcclPatterns, what_transfers_of_ucx_do_not_need_is_no_error) {
+  expect_foreign(
+      "[1.0] [a:7:f] vfs_fuse.c:281  UCX  ERROR inotify_add_watch(/tmp) failed: No space", kWarning,
+      "as files");
+  expect_foreign("[1.0] [a:7:0] vfs_sock.c:96 UCX ERROR ioctl failed", kWarning, "as files");
+  expect_foreign("[1.0] [a:7:0] profile.c:204 UCX  ERROR failed to write", kWarning, "profile");
+  expect_foreign("[1.0] [a:7:0] stats.c:390 UCX  ERROR could not open", kWarning, "statistics");
+  EXPECT_EQ(foreign_pattern("my_profile.c:1 failed"), nullptr);
+}
+
 TEST(NcclPatterns, nixl_says_what_its_backend_cannot) {
   expect_foreign(
       "W1 ucx_utils.cpp:631] 4 NVIDIA GPU(s) were detected, but UCX CUDA support was not found!",
@@ -286,6 +316,7 @@ TEST(NcclPatterns, an_error_of_a_transport_is_kept_word_for_word) {
        {"[1.0] [a:7:0]  mpool.c:227  UCX  ERROR Failed to allocate memory pool (name=rc_recv_desc)",
         "E0421 11:56:59.774282  709103 nixl_agent.cpp:259] getPluginParams: backend 'UCX' not "
         "found",
+        "E0421 11:56:59.774282 709103 efa_transport.cpp:175] EfaTransport: cannot initialize EFA",
         "E20251120 11:10:27.133715 203020 transfer_task.cpp:305] Failed to complete transfers"}) {
     const auto found = problems(line);
     ASSERT_EQ(found.size(), 1U) << line;

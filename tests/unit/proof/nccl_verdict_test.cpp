@@ -33,7 +33,7 @@ TEST(NcclVerdicts, a_job_of_one_node_is_neither_rdma_nor_tcp) {
   const std::string pair = "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct";
   const auto job = judge_messages({socket, member, pair});
   EXPECT_EQ(job.verdict, NcclVerdict::intra_node);
-  EXPECT_EQ(job.ranks[0].why, "all connections are within the node");
+  EXPECT_EQ(job.ranks[0].why, "connections within the host reach all 2 ranks");
   EXPECT_EQ(verdict_on({"Using network IB", "comm 0x1 rank 0 nRanks 8 nNodes 1 localRanks 8"}),
             NcclVerdict::intra_node);
 }
@@ -213,8 +213,8 @@ TEST(NcclVerdicts, a_communicator_that_failed_is_an_error) {
 TEST(NcclVerdicts, the_plugin_names_what_its_stub_is) {
   const std::string stub = "Using network NCCL RDMA Plugin v6";
   EXPECT_EQ(verdict_on({"P2P plugin v6 IBext_v6", stub}), NcclVerdict::rdma_chosen);
-  EXPECT_EQ(verdict_on({"P2P plugin UCX_v6", stub}), NcclVerdict::unknown);
-  EXPECT_EQ(verdict_on({stub}), NcclVerdict::unknown);
+  EXPECT_EQ(verdict_on({"P2P plugin UCX_v6", stub}), NcclVerdict::rdma_chosen);
+  EXPECT_EQ(verdict_on({stub}), NcclVerdict::rdma_chosen);
 }
 
 TEST(NcclVerdicts, plugins_over_tcp_are_tcp_by_their_name) {
@@ -302,6 +302,10 @@ TEST(NcclVerdicts, lanes_of_ucx_are_rdma_or_tcp) {
   EXPECT_EQ(verdict("ep_cfg[1]: tag(tcp/eth0)"), NcclVerdict::tcp);
   EXPECT_EQ(verdict("ctx inter-node cfg#3 rma(rc_mlx5/mlx5_0:1) am(tcp/eth0)"), NcclVerdict::mixed);
   EXPECT_EQ(verdict("ctx intra-node cfg#2 tag(sysv/memory tcp/lo)"), NcclVerdict::intra_node);
+  // A process reaches itself, which says nothing of the others.
+  EXPECT_EQ(verdict("ctx self cfg#0 tag(self/memory rc_mlx5/mlx5_0:1 cma/memory)"),
+            NcclVerdict::unknown);
+  EXPECT_EQ(verdict("ep_cfg[0]: tag(self/memory)"), NcclVerdict::unknown);
   EXPECT_EQ(verdict("ctx inter-node cfg#3 am(new_wire/x0:1)"), NcclVerdict::unknown);
   EXPECT_EQ(verdict("ctx inter-node cfg#3 am(rc_mlx5/mlx"), NcclVerdict::unknown);
 }
@@ -429,6 +433,92 @@ TEST(NcclVerdicts, what_mooncake_installed_is_what_it_uses) {
   EXPECT_EQ(judge_lines(tcp).verdict, NcclVerdict::tcp);
   EXPECT_EQ(judge_lines(rdma + tcp).verdict, NcclVerdict::unknown);
   EXPECT_EQ(judge_lines("RDMA device: mlx5_0 is up\n").verdict, NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, what_mooncake_installed_on_aws_and_slingshot_is_rdma_or_tcp) {
+  const auto verdict = [](const std::string& line) { return judge_lines(line + "\n").verdict; };
+  for (const auto* line :
+       {"I1 efa_transport.cpp:1025] EfaTransport: Initialized EFA device rdmap1s0",
+        "I1 efa_context.cpp:228] EFA device (libfabric): rdmap1s0, domain: r-rdm",
+        "I1 efa_transport.cpp:112] EfaTransport: Started 16 CQ polling worker",
+        "I1 transfer_engine_py.cpp:267] EFA transport installed successfully",
+        "I1 cxi_context.cpp:169] CXI device (libfabric): cxi0, domain: cxi0",
+        "I1 cxi_transport.cpp:947] CxiTransport: Initialized CXI device cxi0"}) {
+    EXPECT_EQ(verdict(line), NcclVerdict::rdma_chosen) << line;
+  }
+  for (const std::string build : {"EFA", "CXI"}) {
+    EXPECT_EQ(verdict("I1 transfer_engine_py.cpp:271] Installing TCP transport (auto_discover "
+                      "disabled in " +
+                      build + " build)"),
+              NcclVerdict::tcp);
+  }
+  // What is compiled in is not yet installed.
+  EXPECT_EQ(
+      verdict("I1 efa_transport.cpp:89] [EFA] AWS Elastic Fabric Adapter transport initialized"),
+      NcclVerdict::unknown);
+  const auto job = judge_lines("EfaTransport: Initialized EFA device rdmap1s0\n");
+  EXPECT_EQ(job.ranks[0].available[0].name, "rdmap1s0");
+}
+
+TEST(NcclVerdicts, one_rank_alone_may_be_a_piece_of_a_job) {
+  const std::string one = "comm 0x1 rank 0 nranks 1 cudaDev 0 - Init COMPLETE";
+  EXPECT_EQ(verdict_on({"Using network Socket", one}), NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, nvlink_between_machines_is_not_one_node) {
+  const std::string counted = "comm 0x1 rank 0 nRanks 8 nNodes 1 localRanks 8 localRank 0 MNNVL ";
+  const auto job = judge_messages({"Using network IB", counted + "0"});
+  EXPECT_EQ(job.verdict, NcclVerdict::intra_node);
+  EXPECT_EQ(job.ranks[0].why, "NCCL counts one node");
+  EXPECT_EQ(verdict_on({"Using network IB", counted + "1"}), NcclVerdict::rdma_chosen);
+  EXPECT_EQ(verdict_on({"MNNVL 1 cliqueId 2 cliqueSize 8", counted + "1"}), NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, the_tuner_of_aws_has_the_nodes_as_nccl_counts_them) {
+  const std::string begin = "NET/OFI Region Tuner init (platform 0): comm with ";
+  EXPECT_EQ(verdict_on({begin + "8 ranks and 1 nodes."}), NcclVerdict::intra_node);
+  EXPECT_EQ(verdict_on({begin + "16 ranks and 2 nodes."}), NcclVerdict::unknown);
+  EXPECT_EQ(verdict_on({"NET/OFI Tuner init: comm with 8 ranks and 1 nodes.",
+                        begin + "16 ranks and 2 nodes."}),
+            NcclVerdict::unknown);
+  // A larger communicator that nobody counts.
+  EXPECT_EQ(verdict_on({"Using network Socket", begin + "8 ranks and 1 nodes.",
+                        "comm 0x1 rank 0 nranks 16 - Init START"}),
+            NcclVerdict::tcp);
+  EXPECT_FALSE(nccl_node_count("NET/OFI Tuner init: comm with 8 ranks"));
+  // RCCL says it of each communicator.
+  const std::string rccl = "comm:0x56af, nRanks:4, nNodes:";
+  EXPECT_EQ(verdict_on({"Using network Socket", rccl + "1, coll channels:8"}),
+            NcclVerdict::intra_node);
+  EXPECT_EQ(verdict_on({"Using network Socket", rccl + "2, coll channels:8"}), NcclVerdict::tcp);
+  EXPECT_FALSE(nccl_node_count("Tuner init: comm with 8 ranks and 1 nodes."));
+}
+
+TEST(NcclVerdicts, the_filter_for_providers_names_the_one_that_was_chosen) {
+  const std::string filter = "NET/OFI Setting provider_filter to efa";
+  EXPECT_EQ(verdict_on({filter, "Using network Libfabric"}), NcclVerdict::rdma_chosen);
+  EXPECT_EQ(verdict_on({"Using network Libfabric"}), NcclVerdict::unknown);
+  // A wish is no choice, and what was selected counts more.
+  EXPECT_EQ(verdict_on({filter}), NcclVerdict::unknown);
+  EXPECT_EQ(verdict_on({filter, "NET/OFI Selected Provider is tcp", "Using network Libfabric"}),
+            NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, ucx_below_nccl_has_the_rdma_device_alone) {
+  EXPECT_EQ(verdict_on({"Using network UCX"}), NcclVerdict::rdma_chosen);
+  EXPECT_EQ(verdict_on({"Channel 00/0 : 0[0] -> 8[0] [send] via NET/UCX_RMA/0"}),
+            NcclVerdict::rdma);
+}
+
+TEST(NcclVerdicts, a_plugin_of_googles_may_print_without_nccl) {
+  EXPECT_EQ(judge_lines("[ncclNet:2] tcpxResult_t tcpxGetRequest(...):705 NET/GPUDirectTCPX : "
+                        "unable to allocate requests\n")
+                .verdict,
+            NcclVerdict::tcp);
+  EXPECT_EQ(judge_lines("tcpxResult_t tcpxInit(tcpxDebugLogger_t):379 NET/GPUDirectTCPX : "
+                        "GPUDirectTCPX enable: 1\n")
+                .verdict,
+            NcclVerdict::tcp);
 }
 
 TEST(NcclVerdicts, what_is_compressed_is_named_with_its_remedy) {
