@@ -26,6 +26,15 @@ bool is_control(char32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
+std::string_view whole_characters(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  const auto is_inside = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U;
+  };
+  while (bytes > 0 && is_inside(bytes)) --bytes;
+  return text.substr(0, bytes);
+}
+
 bool is_plain_text(std::string_view text) {
   while (!text.empty()) {
     const auto first = first_character(text);

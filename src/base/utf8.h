@@ -22,4 +22,7 @@ bool is_control(char32_t code);
 /// Whether a text fits in one line that every terminal shows: only characters, and no control.
 bool is_plain_text(std::string_view text);
 
+/// The beginning of a text: at most so many bytes, and no character in two.
+std::string_view whole_characters(std::string_view text, std::size_t bytes);
+
 }  // namespace railhead

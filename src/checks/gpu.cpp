@@ -85,10 +85,16 @@ void route(const Machine& machine, Findings& found) {
     found.pass(kNode, module, evidence);
   } else if (!direct.is_open) {
     found.unknown(kNode, version);
-  } else if (!direct.kernel_has_dma_buf) {
-    found.unknown(kNode, release);
-  } else if (way == features::GpuDirectRoute::unknown) {
+  } else if (way == features::GpuDirectRoute::unknown && !direct.has_peermem) {
     found.unknown(kNode, all_modules);
+  } else if (way == features::GpuDirectRoute::unknown && release.known()) {
+    found.unknown(kNode,
+                  "no nvidia_peermem, and kernel " + *release.value +
+                      " has DMA-BUF only if its distribution or OFED brought it: railhead bench "
+                      "with GPU memory tells",
+                  evidence);
+  } else if (way == features::GpuDirectRoute::unknown) {
+    found.unknown(kNode, release);
   } else {
     const std::string lacks =
         *direct.is_open ? "kernel " + *release.value : "proprietary kernel module";
@@ -163,22 +169,23 @@ constexpr std::array kGpuChecks = {
           .after = "",
           .parts = Part::modules,
           .look = peermem_module},
-    Check{.id = "gdr.route",
-          .what = "NICs have a way into GPU memory: DMA-BUF or nvidia_peermem, one is enough.",
-          .source = "/proc/driver/nvidia/version, /proc/sys/kernel/osrelease, /proc/modules",
-          .rule = "PASS: open kernel module and Linux 5.12, or nvidia_peermem; FAIL: neither; "
-                  "UNKNOWN: one of them is not told. What is set up is not yet proved",
-          .effect = "no GPUDirect RDMA -> every byte is copied through host memory",
-          .remedy =
-              "Use the open kernel module (ClusterPolicy driver.kernelModuleType: open), which "
-              "needs no OFED; or load nvidia_peermem, which needs the peer memory of OFED and "
-              "has to be built against it.",
-          .remedy_class = RemedyClass::cluster,
-          .about = "NVIDIA GPU with a driver, and RDMA NIC",
-          .covers = "gdr.route gdr.dmabuf D28 F05 F06 F31 E03 E14",
-          .after = "",
-          .parts = Part::modules | Part::gpu_driver | Part::kernel,
-          .look = route},
+    Check{
+        .id = "gdr.route",
+        .what = "NICs have a way into GPU memory: DMA-BUF or nvidia_peermem, one is enough.",
+        .source = "/proc/driver/nvidia/version, /proc/sys/kernel/osrelease, /proc/modules",
+        .rule = "PASS: open kernel module and Linux 5.12, or nvidia_peermem; FAIL: neither; "
+                "UNKNOWN: one of them is not told, or an older kernel is Red Hat's 8 or has OFED, "
+                "which may have brought it. What is set up is not yet proved",
+        .effect = "no GPUDirect RDMA -> every byte is copied through host memory",
+        .remedy = "Use the open kernel module (ClusterPolicy driver.kernelModuleType: open), which "
+                  "needs no OFED; or load nvidia_peermem, which needs the peer memory of OFED and "
+                  "has to be built against it.",
+        .remedy_class = RemedyClass::cluster,
+        .about = "NVIDIA GPU with a driver, and RDMA NIC",
+        .covers = "gdr.route gdr.dmabuf D28 F05 F06 F31 E03 E14",
+        .after = "",
+        .parts = Part::modules | Part::gpu_driver | Part::kernel,
+        .look = route},
     Check{.id = "gdr.storage",
           .what = "Whether GPUDirect Storage is there, for those who need it.",
           .source = "/proc/modules",

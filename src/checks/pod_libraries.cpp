@@ -98,9 +98,11 @@ void judge_libraries(const Container& container, std::string_view provider, Find
   }
 }
 
-/// Which kernel interface of a driver rdma-core's own provider supports. A vendor's may differ.
-/// Source: rdma-core providers/mlx5/mlx5-abi.h, providers/mlx4/mlx4-abi.h; of bnxt_re what it says
-/// itself (k8snetworkplumbingwg/sriov-cni#348).
+/// Which kernel interface of a driver rdma-core's own provider supports. A vendor's differs:
+/// Broadcom's library has been seen with 6 and 7, and which of the two an image has does not show
+/// in the provider's name. Source: rdma-core providers/mlx5/mlx5-abi.h
+/// (MLX5_UVERBS_MIN_ABI_VERSION), mlx4/mlx4-abi.h, bnxt_re/bnxt_re-abi.h (BNXT_RE_ABI_VERSION);
+/// k8snetworkplumbingwg/sriov-cni#348.
 struct AbiRange {
   std::string_view provider;
   std::uint64_t least;
@@ -155,14 +157,11 @@ void judge_abi(const Container& container, const node::Nic& nic, const system::T
   } else if (!number) {
     found.unknown(subject, abi.path + " is " + in_quotes(*abi.value), {evidence_of(abi)});
   } else if (*number < range->least || *number > range->most) {
-    auto& finding = found.warn(subject, "kernel interface " + *abi.value,
-                               supported + ", of rdma-core's provider", {evidence_of(abi)});
-    finding.effect =
-        "a provider of rdma-core says: driver does not support the kernel ABI -> "
-        "ibv_devices is empty";
-    finding.remedy =
-        "The node's driver is not the kernel's own: put its vendor's provider of the same release "
-        "into the image, or use the kernel's driver on the node.";
+    found.unknown(subject,
+                  "kernel interface " + *abi.value + " is of a vendor's driver, and rdma-core's " +
+                      "provider supports " + supported +
+                      ": the image needs the provider of the same vendor and release",
+                  {evidence_of(abi)});
   } else {
     found.pass(subject, "kernel interface " + *abi.value, {evidence_of(abi)});
   }
@@ -336,12 +335,14 @@ constexpr std::array kPodLibraryChecks = {
                     "/sys/class/infiniband_verbs/*/abi_version, /proc/PID/fd",
           .rule =
               "PASS: a process has a device open, or they fit; FAIL: libibverbs loads providers "
-              "of another ending than those that are there; WARN: the driver's interface is "
-              "outside of what rdma-core's provider supports; UNKNOWN: a file could not be read",
+              "of another ending than those that are there; UNKNOWN: the driver's interface is "
+              "outside of what rdma-core's provider supports, so the image needs the vendor's, "
+              "which cannot be seen; or a file could not be read",
           .effect = "libibverbs loads no provider -> ibv_devices is empty although all nodes and "
                     "libraries are there",
           .remedy = "Take libibverbs1 and ibverbs-providers of one release: a copy in "
-                    "LD_LIBRARY_PATH, or of another package, stands in front.",
+                    "LD_LIBRARY_PATH, or of another package, stands in front. With a vendor's "
+                    "driver on the node take its provider of the same release.",
           .remedy_class = RemedyClass::cluster,
           .about = "container with uverbs nodes and libibverbs",
           .covers = "pod.libs C15",

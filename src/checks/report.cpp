@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "checks/formats.h"
 
 namespace railhead::checks {
@@ -205,12 +206,11 @@ std::string headline(const Diagnosis& diagnosis) {
   if (finding == nullptr) {
     return std::to_string(passed) + " PASS, nothing is wrong";
   }
-  auto text = std::string(to_string(finding->state)) + " " + std::string(finding->id) + " " +
-              finding->subject + ": " + observed_text(*finding);
+  const auto text = std::string(to_string(finding->state)) + " " + std::string(finding->id) + " " +
+                    finding->subject + ": " + observed_text(*finding);
   const auto more = count_of(diagnosis, finding->state) - 1;
   const auto end = more == 0 ? "" : " (+" + std::to_string(more) + ")";
-  if (text.size() + end.size() > kMost) text.resize(kMost - end.size());
-  return text + end;
+  return std::string(whole_characters(text, kMost - end.size())) + end;
 }
 
 report::Report list_of_checks(const std::vector<const Check*>& checks) {

@@ -14,10 +14,20 @@ std::optional<bool> is_open_module(const system::Text& version) {
   return version.value->find("Open Kernel Module") != std::string::npos;
 }
 
-std::optional<bool> has_dma_buf(const system::Text& release) {
-  const auto version = usage::parse_kernel_version(release.value.value_or(""));
+/// A release 8 of Red Hat is Linux 4.18 with a later RDMA stack, and OFED replaces the stack of any
+/// kernel: there the version proves nothing. Source: Intel's irdma, rhel_kcompat.h: from RHEL 8.6
+/// on QUERY_PORT_V2, which is Linux 5.13.
+bool may_have_a_later_stack(const system::System& system, std::string_view release) {
+  return release.find(".el8") != std::string_view::npos ||
+         system.has_module("mlx_compat").value_or(true);
+}
+
+std::optional<bool> has_dma_buf(const system::System& system) {
+  const auto release = system.text(kKernelRelease).value.value_or("");
+  const auto version = usage::parse_kernel_version(release);
   if (!version) return std::nullopt;
-  return *version >= kDmaBufSince;
+  if (*version >= kDmaBufSince) return true;
+  return may_have_a_later_stack(system, release) ? std::nullopt : std::optional(false);
 }
 
 }  // namespace
@@ -37,14 +47,15 @@ GpuDirectRoute GpuDirect::route() const {
     return GpuDirectRoute::dma_buf;
   }
   if (has_peermem == std::optional(true)) return GpuDirectRoute::peermem;
-  const bool is_known = is_open && kernel_has_dma_buf && has_peermem;
-  return is_known ? GpuDirectRoute::none : GpuDirectRoute::unknown;
+  // A proprietary module exports nothing, whatever the kernel can.
+  const bool no_dma_buf = is_open == std::optional(false) || (is_open && kernel_has_dma_buf);
+  return no_dma_buf && has_peermem ? GpuDirectRoute::none : GpuDirectRoute::unknown;
 }
 
 GpuDirect gpu_direct_of(const system::System& system) {
   GpuDirect found;
   found.is_open = is_open_module(system.text(kNvidiaDriverVersion));
-  found.kernel_has_dma_buf = has_dma_buf(system.text(kKernelRelease));
+  found.kernel_has_dma_buf = has_dma_buf(system);
   for (const char* name : {"nvidia_peermem", "nv_peer_mem"}) {
     const auto there = system.has_module(name);
     if (!there) return found;

@@ -21,7 +21,8 @@ std::string_view to_string(GpuDirectRoute route);  ///< "dma-buf"
 struct GpuDirect {
   /// NVIDIA's kernel module is the open one, which exports memory through DMA-BUF.
   std::optional<bool> is_open;
-  /// The kernel can register memory of other devices.
+  /// The kernel can register memory of other devices. Not known of an older kernel into which a
+  /// distribution or OFED may have brought it.
   std::optional<bool> kernel_has_dma_buf;
   std::optional<bool> has_peermem;
   std::string peermem;  ///< "nvidia_peermem", or its older one; "": none is known

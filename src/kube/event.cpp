@@ -2,6 +2,7 @@
 #include "kube/event.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "host/clock.h"
 
 namespace railhead::kube {
@@ -24,12 +25,7 @@ std::string events_of_namespace(const EventObject& about) {
 /// At most so many bytes, no character of UTF-8 in two.
 std::string shortened(const std::string& text) {
   if (text.size() <= kMaxMessageBytes) return text;
-  auto end = kMaxMessageBytes - kEllipsis.size();
-  const auto is_inside = [&](std::size_t at) {
-    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
-  };
-  while (end > 0 && is_inside(end)) --end;
-  return text.substr(0, end).append(kEllipsis);
+  return std::string(whole_characters(text, kMaxMessageBytes - kEllipsis.size())).append(kEllipsis);
 }
 
 data::Json object_json(const EventObject& about) {

@@ -12,6 +12,7 @@
 
 #include "kube/access.h"
 #include "kube/http_answer.h"
+#include "kube/node_condition.h"
 #include "kube/taint.h"
 
 using namespace railhead;
@@ -61,6 +62,11 @@ void take_answer(std::string_view text, std::size_t piece) {
   if (const auto operations = kube::taint_removal(*object, "key")) {
     require(operations->size() % 2 == 0 && operations->size() <= answer.body.size());
   }
+  const auto conditions = kube::conditions_in(*object);
+  require(conditions.size() <= answer.body.size());
+  // What was there may be written back.
+  const auto patch = data::parse_json(kube::patch_conditions("a", conditions).body);
+  require(patch && kube::conditions_in(*patch).size() == conditions.size());
 }
 
 }  // namespace

@@ -40,6 +40,15 @@ TEST(Utf8, what_is_no_character_is_one_byte) {
   }
 }
 
+TEST(Utf8, a_text_is_cut_between_characters) {
+  EXPECT_EQ(whole_characters("aä…", 9), "aä…");
+  EXPECT_EQ(whole_characters("aä…", 6), "aä…");
+  EXPECT_EQ(whole_characters("aä…", 5), "aä");
+  EXPECT_EQ(whole_characters("aä…", 2), "a");
+  EXPECT_EQ(whole_characters("…", 2), "");
+  EXPECT_EQ(whole_characters("\x80\x80", 1), "") << "bytes of no character";
+}
+
 TEST(Utf8, controls_are_those_of_c0_and_c1) {
   for (const char32_t code : {0x00, 0x0a, 0x1f, 0x7f, 0x80, 0x9f}) EXPECT_TRUE(is_control(code));
   for (const char32_t code : {0x20, 0x7e, 0xa0, 0x2028}) EXPECT_FALSE(is_control(code));

@@ -155,7 +155,7 @@ const std::vector<PodFault>& pod_faults() {
        {"FAIL pod.library-abi train/mlx5"}},
       {"a kernel interface that rdma-core does not know",
        [](Container& c) { c.abi["mlx5_3"].value = "6"; },
-       {"WARN pod.library-abi train/mlx5_3"}},
+       {"UNKNOWN pod.library-abi train/mlx5_3"}},
       {"a library that cannot be read",
        [](Container& c) {
          c.provider_suffix = {c.provider_suffix.path, {}, "EACCES"};

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/utf8.h"
 #include "checks/formats.h"
 #include "unit/checks/patient.h"
 
@@ -69,6 +70,17 @@ TEST(DoctorReport, its_first_line_is_short_enough_for_a_condition) {
   EXPECT_THAT(checks::headline(diagnosis_of(healthy())), HasSubstr("PASS, nothing is wrong"));
   for (const auto& name : machine_names()) {
     EXPECT_LT(checks::headline(diagnosis_of(Patient::of(name))).size(), 80U) << name;
+  }
+}
+
+TEST(DoctorReport, its_first_line_cuts_no_character_in_two) {
+  checks::Diagnosis diagnosis;
+  for (const char* more : {"", "a", "aa"}) {
+    checks::Finding finding{"link.rate", "node", checks::State::fail};
+    finding.observed = more;
+    for (int i = 0; i < 30; ++i) finding.observed += "…";
+    diagnosis.findings = {finding, finding};
+    EXPECT_TRUE(is_plain_text(checks::headline(diagnosis))) << checks::headline(diagnosis);
   }
 }
 

@@ -159,10 +159,23 @@ TEST(GpuDirect, is_dma_buf_before_peermem_and_unknown_before_none) {
   EXPECT_EQ(route(driver(kClosed, "6.1.0", kPeermem)), GpuDirectRoute::peermem);
   EXPECT_EQ(route(driver(kClosed, "6.1.0", "")), GpuDirectRoute::none);
   EXPECT_EQ(route(driver(kOpen, "5.4.0", "")), GpuDirectRoute::none);
+  EXPECT_EQ(route(driver(kClosed, "", "")), GpuDirectRoute::none) << "it exports nothing";
   EXPECT_EQ(route(driver("", "6.1.0", "")), GpuDirectRoute::unknown);
   EXPECT_EQ(route(driver(kOpen, "", "")), GpuDirectRoute::unknown);
   EXPECT_EQ(route(driver("", "", kPeermem)), GpuDirectRoute::peermem);
   EXPECT_EQ(route({}), GpuDirectRoute::unknown);
+}
+
+TEST(GpuDirect, of_an_older_kernel_with_a_later_rdma_stack_is_not_known) {
+  const auto route = [](const system::System& system) {
+    return features::gpu_direct_of(system).route();
+  };
+  constexpr const char* kRedHat = "4.18.0-553.el8_10.x86_64";
+  constexpr const char* kOfed = "mlx_compat 69632 9 - Live 0x0\n";
+  EXPECT_EQ(route(driver(kOpen, kRedHat, "")), GpuDirectRoute::unknown);
+  EXPECT_EQ(route(driver(kOpen, kRedHat, kPeermem)), GpuDirectRoute::peermem);
+  EXPECT_EQ(route(driver(kClosed, kRedHat, "")), GpuDirectRoute::none);
+  EXPECT_EQ(route(driver(kOpen, "5.10.0", kOfed)), GpuDirectRoute::unknown);
 }
 
 TEST(GpuDirect, of_other_vendors_is_not_known) {
