@@ -30,7 +30,7 @@ Step of_service(const Situation& situation, const std::string& service) {
     return step;
   }
   step.before = now_of(*situation.machine.host, unit, service);
-  return files_step(situation, std::move(step), {memlock_file(service)});
+  return files_step(situation, std::move(step), {memlock_file(service)}, unit.memlock_path);
 }
 
 }  // namespace
