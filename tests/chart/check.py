@@ -19,6 +19,7 @@ sys.path.insert(0, str(TREE / "tests/runtime"))
 
 import yaml  # noqa: E402
 from lib import paths  # noqa: E402
+from lib.process import output  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 CHART = TREE / "deploy/charts"
@@ -79,13 +80,6 @@ WRONG = {
 }
 
 
-def output(*words: object, text: str | None = None) -> str:
-    done = subprocess.run([str(w) for w in words], input=text, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(str(w) for w in words)}: {done.stdout}{done.stderr}")
-    return done.stdout
-
-
 def tool(name: str) -> pathlib.Path:
     return paths.fetch("go-tool", name) / name
 
@@ -135,7 +129,7 @@ class Chart(unittest.TestCase):
             for name, values in {**CASES, **EXAMPLES}.items():
                 with self.subTest(name, version=version):
                     output(tool("kubeconform"), "-strict", "-schema-location", location,
-                           text=render(*values, "--kube-version", version))
+                           input=render(*values, "--kube-version", version))
 
     def test_a_wrong_value_is_refused_by_its_name(self) -> None:
         for setting, message in WRONG.items():

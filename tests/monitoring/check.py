@@ -10,7 +10,6 @@ import json
 import pathlib
 import re
 import socket
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -21,7 +20,7 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TREE / "tests/runtime"), str(TREE / "tests")]
 
 import yaml  # noqa: E402
-from lib.process import Daemon, wait_until  # noqa: E402
+from lib.process import Daemon, output, wait_until  # noqa: E402
 from monitoring import dashboards  # noqa: E402
 from monitoring.fleet import FAULTS, NODES, Fleet  # noqa: E402
 
@@ -39,13 +38,6 @@ _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 def get(url: str) -> str:
     return _OPENER.open(url, timeout=10).read().decode()
-
-
-def output(*words: object, text: str | None = None) -> str:
-    done = subprocess.run([str(w) for w in words], input=text, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(str(w) for w in words)}: {done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def free_port() -> int:
@@ -151,7 +143,7 @@ class Monitoring(unittest.TestCase):
         cls._folder.cleanup()
 
     def test_promtool_finds_nothing_in_the_page_of_an_agent(self) -> None:
-        self.assertEqual("", output("promtool", "check", "metrics", text=self.page))
+        self.assertEqual("", output("promtool", "check", "metrics", input=self.page))
 
     def test_alerts_fire_when_they_should(self) -> None:
         output("promtool", "check", "rules", ALERTS)

@@ -19,6 +19,9 @@ import unittest
 import urllib.request
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TREE / "tests/runtime"))
+from lib.process import output  # noqa: E402
+
 EMULATOR = "qemu-aarch64-static"
 SNAPSHOT = TREE / "tests/nodes/dgx-h100.node"
 LARGEST_PAGE = 65536
@@ -26,13 +29,6 @@ PAGES = (4096, LARGEST_PAGE)
 START_S = 60
 PLATFORMS = {("linux", "amd64"), ("linux", "arm64")}
 MACHINES = {"amd64": b"\x3e\x00", "arm64": b"\xb7\x00"}  # e_machine of <elf.h>: EM_X86_64, EM_AARCH64
-
-
-def output(*words: object) -> str:
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, words))}: {done.stdout}{done.stderr}")
-    return done.stdout
 
 
 class Archive:

@@ -14,18 +14,14 @@ import tarfile
 import tempfile
 import unittest
 
-import yaml
-
 TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TREE / "tests/runtime"))
+
+import yaml  # noqa: E402
+from lib.process import output  # noqa: E402
+
 UNITS = ("railhead-agent.service", "railhead-setup.service", "railhead-setup-verify.service",
          "railhead-setup-verify.timer")
-
-
-def output(*words: object, **more: object) -> str:
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False, **more)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(str(w) for w in words)}: {done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def package(build: pathlib.Path, out: pathlib.Path) -> dict[str, pathlib.Path]:

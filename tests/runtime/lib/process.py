@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A daemon under test: started, watched, ended; its output in a file."""
+"""A command's output, and a daemon under test: started, watched, ended; its output in a file."""
 
 import os
 import pathlib
@@ -11,6 +11,14 @@ from collections.abc import Callable
 
 class Failed(Exception):
     """Something outside the test's assertions went wrong; the text says what."""
+
+
+def output(*words: object, **more: object) -> str:
+    """What a command that ends well prints; an assertion fails with all that it printed where it does not."""
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, words))}: {done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def wait_until(what: str, ready: Callable[[], object], timeout_s: float = 10.0) -> object:
