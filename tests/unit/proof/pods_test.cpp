@@ -501,7 +501,7 @@ TEST_F(PodsTest, what_another_moved_who_has_ended_since_proves_nothing) {
   EXPECT_EQ(pod(&alone).verdict, proof::Verdict::unknown);
 }
 
-TEST_F(PodsTest, a_reading_that_is_only_compared_with_says_the_same_of_traffic) {
+TEST_F(PodsTest, a_reading_to_compare_with_says_the_same_of_traffic) {
   pairs() = {connected(17, 1000)};
   job().network = usage::NetworkUse{true, 1, {}, {{{31, 1000, 0}}}};
   auto before = usage_;
@@ -600,7 +600,7 @@ TEST_F(PodsTest, what_nobody_knows_of_a_container_is_said) {
   EXPECT_TRUE(view().complete);
 }
 
-TEST_F(PodsTest, where_nobody_says_who_opened_a_device_that_hides_objects_it_is_unknown) {
+TEST_F(PodsTest, who_opened_a_device_that_hides_objects_has_to_be_seen) {
   job().network->connections = 1;
   node_.nics[0].driver = "mlx5_core";
   EXPECT_TRUE(pod().silent_fallback);

@@ -265,7 +265,7 @@ bool is_an_end(const Question& question, int error_number) {
 
 class Refusals : public testing::TestWithParam<std::string> {};
 
-TEST_P(Refusals, of_one_question_leave_the_verdict_or_make_it_unknown_with_the_reason) {
+TEST_P(Refusals, of_one_question_leave_the_verdict_or_say_why_not) {
   const RecordedUsage usage(GetParam());
   const std::set<std::string> whole = {
       "nccl-rc", "nccl-on-tcp", "ucx-devx-moves", "efa-srd", "sglang-on-tcp-host-network", "psm2"};
@@ -283,7 +283,7 @@ TEST_P(Refusals, of_one_question_leave_the_verdict_or_make_it_unknown_with_the_r
   }
 }
 
-TEST_P(Refusals, of_any_of_the_lists_together_make_nobody_fall_back) {
+TEST_P(Refusals, of_several_lists_make_nobody_fall_back) {
   const RecordedUsage usage(GetParam());
   const std::array<Question, 5> kLists = {kQueuePairs, kConnections, kRegions, kDomains, kContexts};
   for (unsigned set = 0; set < 1U << kLists.size(); ++set) {

@@ -46,7 +46,7 @@ TEST(Cgroup, a_node_that_is_a_container_itself_is_above_the_pods) {
   expect_in_pod("0::/docker/" + kOther + "/kubelet/kubepods/pod" + kUid + "/" + kId + "\n");
 }
 
-TEST(Cgroup, a_container_that_names_a_cgroup_like_another_pods_stays_itself) {
+TEST(Cgroup, a_cgroup_that_is_named_like_another_pods_deceives_nobody) {
   const std::string other = "87654321-4321-4321-4321-cba987654321";
   expect_in_pod("0::/kubepods/pod" + kUid + "/" + kId + "/kubepods/pod" + other + "/" + kOther +
                 "\n");

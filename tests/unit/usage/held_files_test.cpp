@@ -107,7 +107,7 @@ class ManyFiles final : public host::Host {
   std::size_t asked = 0;
 };
 
-TEST(HeldFiles, a_hundred_thousand_descriptors_are_read_up_to_a_limit_and_doubted) {
+TEST(HeldFiles, of_a_hundred_thousand_descriptors_so_many_are_read) {
   ManyFiles host;
   host.open = 100'000;
   EXPECT_EQ(held_by(host, {7}).doubt, "more than 65536 descriptors may be theirs");

@@ -67,7 +67,7 @@ TEST(Processes, what_may_not_be_seen_of_one_is_said) {
   EXPECT_EQ(doubt(cgroup), "");
 }
 
-TEST(Processes, a_number_is_still_a_processs_while_that_began_at_the_same_time) {
+TEST(Processes, a_number_is_still_that_of_who_began_at_the_same_time) {
   const auto host = snapshot::SnapshotHost::parse("railhead-snapshot 1\n" +
                                                   entry("/proc/6/stat", stat_line("x", "7")))
                         .value();

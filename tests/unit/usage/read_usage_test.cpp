@@ -129,7 +129,7 @@ class ManyObjects final : public host::Host {
   }
 };
 
-TEST(ReadUsage, so_many_objects_are_kept_and_no_more_however_many_devices_have_them) {
+TEST(ReadUsage, so_many_objects_of_all_devices_are_kept_and_no_more) {
   ManyObjects host;
   const auto usage = usage::read_usage(host);
   ASSERT_EQ(usage.devices.size(), 2U);

@@ -180,7 +180,7 @@ class ManySockets final : public host::Host {
   int asked = 0;
 };
 
-TEST(Sockets, ten_thousand_connections_of_the_node_are_read_once_for_all_containers) {
+TEST(Sockets, ten_thousand_connections_of_the_node_are_read_once) {
   ManySockets host;
   host.connections = 10'000;  // /proc/net/tcp of so many is larger than what is read
   const usage::ProcessTable table;
@@ -197,7 +197,7 @@ TEST(Sockets, ten_thousand_connections_of_the_node_are_read_once_for_all_contain
   EXPECT_EQ(host.asked, 1);
 }
 
-TEST(Sockets, of_more_connections_than_there_is_room_for_the_number_is_kept) {
+TEST(Sockets, of_connections_without_room_the_number_is_kept) {
   ManySockets host;
   host.connections = 60'000;
   const usage::ProcessTable table;
