@@ -71,7 +71,7 @@ void PodsMonitor::take(Result<usage::Usage> usage) {
   context_.metrics.pods_reads.add("done");
   const auto table = links_.tables.latest();
   auto records = proof::records_of(*usage, *table);
-  links_.containers.complete(records, *usage);
+  if (usage->processes_known) links_.containers.complete(records, *usage);
   const usage::Usage* before = before_ ? &*before_ : nullptr;
   auto view = proof::judge_pods(*usage, before, table->node(), records, options_.proof);
   const auto changes = ledger_.update(view, proof::seconds_between(before, *usage));
@@ -81,6 +81,7 @@ void PodsMonitor::take(Result<usage::Usage> usage) {
   log_changes(view, changes);
   links_.page.set(document_of(view, table->node(), options_, context_.clock));
   if (before_) proof::carry_over(*usage, *std::move(before_));
+  proof::forget_what_is_not_compared(*usage);
   before_ = *std::move(usage);
 }
 

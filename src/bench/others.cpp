@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "host/host_error.h"
+#include "host/netlink.h"
 #include "usage/rdma_objects.h"
 #include "usage/unsafe_lists.h"
 
@@ -68,6 +70,11 @@ void count(const std::vector<usage::MemoryRegion>& regions, const std::vector<st
   }
 }
 
+/// A list that was cut may lack whoever uses the NIC.
+Status whole(std::optional<int> cut) {
+  return cut ? Status(host::host_error("the kernel's list", *cut)) : Status();
+}
+
 }  // namespace
 
 std::string to_string(const OtherPairs& others) {
@@ -91,16 +98,22 @@ Result<std::optional<OtherPairs>> queue_pairs_of_others(host::Host& host, const 
   if (!index) return std::optional<OtherPairs>();
   const auto own = own_threads(host);
   OtherPairs others;
+  std::optional<int> cut;
   const usage::QueuePairLists lists(host, "/proc", usage::ListQueuePairs::automatic);
   if (lists.why_not(host, nic).empty()) {
     const auto dump = TRY(host.rdma({kGetQueuePairs, *index}));
     if (!dump) return std::optional<OtherPairs>();
     const auto pairs = TRY(usage::parse_queue_pairs(*dump));
     count(pairs, own, others);
+    cut = host::cut_short(*dump);
   }
   const auto dump = TRY(host.rdma({kGetMemoryRegions, *index}));
   const auto regions = TRY(usage::parse_memory_regions(dump.value_or("")));
   count(regions, own, others);
+  if (others.none()) {
+    TRY_STATUS(whole(cut));
+    TRY_STATUS(whole(host::cut_short(dump.value_or(""))));
+  }
   return std::optional(std::move(others));
 }
 

@@ -23,11 +23,11 @@ struct OtherPairs {
 /// is said where no queue pair of a process is: those of DEVX are in no list.
 std::string to_string(const OtherPairs& others);
 
-/// Who else uses a NIC, from the kernel's RDMA netlink. Absent where it does not say. Queue pairs
-/// are not listed where the kernel is known to read freed memory while it does
-/// (usage/unsafe_lists.h). Of the kernel's own queue pairs the connected ones count (NVMe-oF, NFS,
-/// SMC, iSER); those of every idle NIC do not: management, mlx5's UD and driver pairs for itself,
-/// IPoIB's UD.
+/// Who else uses a NIC, from the kernel's RDMA netlink. Absent where it does not say; fails where
+/// it named nobody and gave up in the middle. Queue pairs are not listed where the kernel is known
+/// to read freed memory while it does (usage/unsafe_lists.h). Of the kernel's own queue pairs the
+/// connected ones count (NVMe-oF, NFS, SMC, iSER); those of every idle NIC do not: management,
+/// mlx5's UD and driver pairs for itself, IPoIB's UD.
 Result<std::optional<OtherPairs>> queue_pairs_of_others(host::Host& host, const std::string& nic);
 
 }  // namespace railhead::bench

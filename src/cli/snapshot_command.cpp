@@ -11,6 +11,7 @@
 #include "system/shorten.h"
 #include "system/system.h"
 #include "usage/bundle.h"
+#include "usage/held_files.h"
 #include "usage/nfs_declarations.h"
 #include "usage/nfs_mounts.h"
 #include "usage/usage.h"
@@ -35,6 +36,15 @@ void shorten_bundles(snapshot::Snapshot& snapshot) {
     if (name == "config.json") file->content = usage::shortened_bundle(file->content);
     if (name == "cmdline") file->content = usage::shortened_command_line(file->content);
   }
+}
+
+/// Of the files that processes have open, none leaves the machine but those that say something.
+void keep_only_telling_links(snapshot::Snapshot& snapshot) {
+  std::erase_if(snapshot.entries, [](const auto& entry) {
+    const auto folder = entry.first.substr(0, entry.first.rfind('/'));
+    const auto* link = std::get_if<snapshot::SnapshotLink>(&entry.second);
+    return link != nullptr && folder.ends_with("/fd") && !usage::tells_of_use(link->target);
+  });
 }
 
 /// Of what the doctor reads no more leaves the machine than its checks look at. NFS mounts name
@@ -96,7 +106,10 @@ Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
   (void)usage::read_nfs_declarations(recorder, unknown);
   auto snapshot = recorder.recorded();
   keep_only_nfs(snapshot);
-  if (flags.pods) shorten_bundles(snapshot);
+  if (flags.pods) {
+    shorten_bundles(snapshot);
+    keep_only_telling_links(snapshot);
+  }
   if (flags.doctor) shorten_for_doctor(snapshot);
   if (!flags.raw) {
     auto redacted = snapshot::redact(snapshot);

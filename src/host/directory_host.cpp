@@ -57,9 +57,6 @@ bool is_dot(std::string_view name) {
 }
 
 constexpr std::size_t kPageBytes = 4096;
-/// What an entry takes whose name is "mlx5_12" or shorter; see getdents64(2).
-constexpr std::size_t kEntryBytes = 32;
-
 constexpr std::size_t kOnePiece = ~std::size_t{0};
 
 /// Attributes fit into a page; what is larger grows the text and goes on. The last read(2), which
@@ -103,6 +100,25 @@ Result<std::optional<std::string>> read_records(int descriptor, const std::strin
     text.erase(0, text.find('\n', text.size() - Host::kMaxFileBytes) + 1);
   }
   return std::optional(std::move(text));
+}
+
+/// Calls `use` with each entry of a directory but "." and "..". 0; an errno of the kernel's; or
+/// what `use` returned, if that was not 0. As readdir(3), without what it asks of the descriptor
+/// first.
+template <typename Use>
+int each_name(int directory, Use use) {
+  alignas(dirent64) char entries[std::size_t{32} << 10];
+  for (;;) {
+    const auto got = ::getdents64(directory, entries, sizeof entries);
+    if (got < 0) return errno;
+    if (got == 0) return 0;
+    for (const char* at = entries; at < entries + got;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(at);
+      at += entry->d_reclen;
+      if (is_dot(entry->d_name)) continue;
+      if (const int stopped = use(*entry)) return stopped;
+    }
+  }
 }
 
 bool is_kernel_log(const struct stat& facts) {
@@ -269,23 +285,37 @@ Result<std::optional<std::vector<std::string>>> DirectoryHost::list(const std::s
   const UniqueFd directory = open_below(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
   if (!directory) return absent_or_failure<Names>(path, errno);
   Names names;
-  // As readdir(3) does, without what it asks of the descriptor first.
-  alignas(dirent64) char entries[std::size_t{32} << 10];
-  for (;;) {
-    const auto got = ::getdents64(directory.get(), entries, sizeof entries);
-    if (got < 0) return absent_or_failure<Names>(path, errno);
-    if (got == 0) break;
-    names.reserve(names.size() + static_cast<std::size_t>(got) / kEntryBytes);
-    for (const char* at = entries; at < entries + got;) {
-      const auto* entry = reinterpret_cast<const dirent64*>(at);
-      at += entry->d_reclen;
-      if (is_dot(entry->d_name)) continue;
-      if (names.size() == kMaxListEntries) return host_error(path, EFBIG);
-      names.emplace_back(entry->d_name);
-    }
-  }
+  const int failed = each_name(directory.get(), [&](const dirent64& entry) {
+    if (names.size() == kMaxListEntries) return EFBIG;
+    names.emplace_back(entry.d_name);
+    return 0;
+  });
+  if (failed != 0) return absent_or_failure<Names>(path, failed);
   std::sort(names.begin(), names.end());
   return std::optional(std::move(names));
+}
+
+Result<std::optional<LinkWalk>> DirectoryHost::walk_links(
+    const std::string& path, std::size_t limit,
+    const std::function<void(const std::string& target)>& take) {
+  const UniqueFd directory = open_below(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  if (!directory) return absent_or_failure<LinkWalk>(path, errno);
+  LinkWalk walk;
+  const int failed = each_name(directory.get(), [&](const dirent64& entry) {
+    walk.is_cut = walk.entries == limit;
+    if (walk.is_cut) return EFBIG;
+    ++walk.entries;
+    char target[PATH_MAX];
+    const auto size = ::readlinkat(directory.get(), entry.d_name, target, sizeof target);
+    if (size >= 0) {
+      take(std::string(target, static_cast<std::size_t>(size)));
+    } else if (errno != EINVAL && !means_absent(errno)) {  // EINVAL: it is no link
+      walk.failure = host_error(path + "/" + entry.d_name, errno);
+    }
+    return 0;
+  });
+  if (failed != 0 && !walk.is_cut) return absent_or_failure<LinkWalk>(path, failed);
+  return std::optional(std::move(walk));
 }
 
 /// A name in a directory that is at hand takes one call, unless it is a link, which may lead out of

@@ -37,6 +37,9 @@ class DirectoryHost : public Host {
   Result<std::optional<std::string>> read(const std::string& path) override;
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
+  Result<std::optional<LinkWalk>> walk_links(
+      const std::string& path, std::size_t limit,
+      const std::function<void(const std::string& target)>& take) override;
   Result<std::optional<DeviceNode>> device(const std::string& path) override;
   /// The kernel is asked where the root shows its living sysfs, as the live machine does.
   Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;

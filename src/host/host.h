@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,13 @@ struct TcpSocket {
   friend bool operator==(const TcpSocket&, const TcpSocket&) = default;
 };
 
+/// How a walk over the symbolic links of a directory ended.
+struct LinkWalk {
+  std::size_t entries = 0;         ///< that were looked at
+  bool is_cut = false;             ///< there are more
+  std::optional<Error> failure{};  ///< of a link that could not be read
+};
+
 /// What of a netdev its driver lets be set: sizes of rings, coalescing of interrupts and pause
 /// frames by ethtool's netlink, priorities by DCB's, virtual functions by routing netlink.
 enum class LinkPart : std::uint8_t { rings, coalesce, pause, dcb, vfs };
@@ -72,6 +80,14 @@ class Host {
 
   /// Names in a directory, sorted, without "." and "..". Absent also when it is not a directory.
   virtual Result<std::optional<std::vector<std::string>>> list(const std::string& path) = 0;
+
+  /// Hands over the target of each link in a directory, one after the other, in no order. At most
+  /// `limit` entries are looked at, and all are of one directory, even where another takes its path
+  /// meanwhile. Unless overridden it is list() and readlink(), and a directory of more than
+  /// kMaxListEntries is too_large.
+  virtual Result<std::optional<LinkWalk>> walk_links(
+      const std::string& path, std::size_t limit,
+      const std::function<void(const std::string& target)>& take);
 
   /// A device node. Absent also when the path is not a device.
   virtual Result<std::optional<DeviceNode>> device(const std::string& path) = 0;

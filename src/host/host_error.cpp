@@ -40,6 +40,8 @@ constexpr std::array kEntries = {
     Entry{ETIMEDOUT, "ETIMEDOUT", ErrorCode::unavailable, "timed out"},
     Entry{ESTALE, "ESTALE", ErrorCode::unavailable, "stale file handle"},
     Entry{EREMOTEIO, "EREMOTEIO", ErrorCode::unavailable, "remote input/output error"},
+    Entry{ENOBUFS, "ENOBUFS", ErrorCode::unavailable, "no buffer space available"},
+    Entry{EMSGSIZE, "EMSGSIZE", ErrorCode::unavailable, "message too long"},
     Entry{EPROTO, "EPROTO", ErrorCode::unavailable, "protocol error"},
     Entry{ENOENT, "ENOENT", ErrorCode::unavailable, "no such file or directory"},
     Entry{ENOTDIR, "ENOTDIR", ErrorCode::unavailable, "not a directory"},

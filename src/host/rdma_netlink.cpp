@@ -22,7 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kAttempts = 4;
 constexpr std::size_t kErrno = 4;  // bytes with which a closing message begins
-constexpr std::size_t kMaxAnswerBytes = std::size_t{16} << 20;
 /// RDMA_NLDEV_ATTR_DRIVER_DETAILS, since Linux 6.7 and in stable kernels; newer than the header.
 constexpr std::uint16_t kDriverDetails = 97;
 
@@ -94,17 +93,24 @@ RdmaDatagram attempt(const RdmaDump& dump, std::uint32_t sequence, Clock::time_p
   std::string datagram;
   for (;;) {
     error_number = receive_netlink(descriptor.get(), deadline, datagram);
-    if (error_number != 0) return RdmaDatagram::failed;
+    if (error_number != 0) return leave_rdma_answer(answer, sequence, error_number);
     const auto says = take_rdma_datagram(datagram, sequence, answer, error_number);
     if (says != RdmaDatagram::more) return says;
-    if (answer.size() > kMaxAnswerBytes) {
+    if (answer.size() > kMaxRdmaAnswer) {
       error_number = EFBIG;
-      return RdmaDatagram::failed;
+      return leave_rdma_answer(answer, sequence, error_number);
     }
   }
 }
 
 }  // namespace
+
+RdmaDatagram leave_rdma_answer(std::string& answer, std::uint32_t sequence, int error_number) {
+  if (answer.empty()) return RdmaDatagram::failed;
+  answer += netlink_message(NLMSG_DONE, NLM_F_MULTI, sequence,
+                            netlink_bytes(static_cast<std::int32_t>(-error_number)));
+  return RdmaDatagram::cut;
+}
 
 RdmaDatagram take_rdma_datagram(std::string_view datagram, std::uint32_t sequence,
                                 std::string& answer, int& error_number) {
@@ -159,9 +165,13 @@ Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump) {
   int error_number = 0;
   for (std::uint32_t sequence = 1; sequence <= kAttempts; ++sequence) {
     switch (attempt(dump, sequence, deadline, answer, error_number)) {
-      case RdmaDatagram::done: blank_unread_attributes(answer); return std::optional(answer);
+      case RdmaDatagram::done:
+        blank_unread_attributes(answer);
+        return std::optional(std::move(answer));
       case RdmaDatagram::cut:
-        if (answer.size() > longest.size()) longest = answer;
+        if (answer.size() > longest.size()) longest.swap(answer);
+        // A limit of ours will not be another the next time.
+        if (error_number == EFBIG || error_number == ETIMEDOUT) sequence = kAttempts;
         break;
       case RdmaDatagram::gone:
         if (longest.empty()) return kAbsent;
@@ -174,7 +184,7 @@ Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump) {
   }
   if (longest.empty()) return host_error(rdma_path(dump), EINTR);
   blank_unread_attributes(longest);
-  return std::optional(longest);
+  return std::optional(std::move(longest));
 }
 
 }  // namespace railhead::host

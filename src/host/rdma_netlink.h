@@ -10,7 +10,10 @@
 //     where a driver cannot say the state of one queue pair (fill_res_qp_entry_query gives the
 //     error of query_qp to the whole dump). The first ends a dump before any message, the second
 //     anywhere;
-//   * every wait has a limit, and a dump that was interrupted is asked for again, a few times.
+//   * every wait has a limit, and so has an answer: of what exceeds one the part that came is kept,
+//     and closed as the kernel closes a list that it gives up. A container may make as many objects
+//     as its device has room for, and hides nobody's that are listed before them;
+//   * a dump that was interrupted is asked for again, a few times.
 #pragma once
 
 #include <optional>
@@ -20,6 +23,9 @@
 #include "host/host.h"
 
 namespace railhead::host {
+
+/// Of a larger answer so much is kept: 80,000 queue pairs, or 150,000 memory regions.
+inline constexpr std::size_t kMaxRdmaAnswer = std::size_t{8} << 20;
 
 /// Asks the kernel that we run on; see Host::rdma.
 Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump);
@@ -32,6 +38,9 @@ enum class RdmaDatagram : std::uint8_t { more, done, interrupted, gone, failed, 
 /// `error_number`.
 RdmaDatagram take_rdma_datagram(std::string_view datagram, std::uint32_t sequence,
                                 std::string& answer, int& error_number);
+
+/// Closes an answer of which no more is taken. `cut`, or `failed` where there is nothing of it.
+RdmaDatagram leave_rdma_answer(std::string& answer, std::uint32_t sequence, int error_number);
 
 /// Zeroes all attributes of these messages that nobody here reads: memory keys, addresses, GUIDs.
 void blank_unread_attributes(std::string& messages);

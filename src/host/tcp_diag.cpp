@@ -117,9 +117,10 @@ TcpDatagram take_tcp_datagram(std::string_view datagram, std::uint32_t sequence,
     error_number = EPROTO;
     if (!message) return TcpDatagram::failed;
     if (message->sequence != sequence) continue;
-    if (message->type == kNetlinkDone) return TcpDatagram::done;
-    if (message->type == NLMSG_ERROR) {
+    if (message->type == kNetlinkDone || message->type == NLMSG_ERROR) {
+      // Both begin with an errno, negated: a list may fail in the middle, too.
       const auto status = netlink_number<std::uint32_t>(message->payload.substr(0, 4));
+      if (message->type == kNetlinkDone && status == 0U) return TcpDatagram::done;
       if (status) error_number = static_cast<int>(~*status + 1);
       return TcpDatagram::failed;
     }

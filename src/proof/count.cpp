@@ -77,6 +77,30 @@ constexpr double kUseBytesPerSecond = 10'000;
 
 constexpr std::size_t kExamples = 4;
 
+/// Container ids; "" for anyone else but the kernel.
+using Users = std::set<std::string>;
+
+Users users_of(const usage::RdmaDeviceUse& device, const Owners& owners) {
+  Users users;
+  const auto add = [&](const Owner& owner) {
+    if (owner.kind != Owner::Kind::kernel) users.insert(owner.container);
+  };
+  for (const auto& pair : device.queue_pairs.objects) add(owners.of(pair.owner, pair.domain));
+  for (const auto& region : device.memory_regions.objects) {
+    add(owners.of(region.owner, region.domain));
+  }
+  for (const auto& context : device.contexts.objects) add(owners.of_context(context));
+  return users;
+}
+
+/// Of a reading that another is compared with: "" also where not all contexts were listed.
+Users users_before(const usage::RdmaDeviceUse& device, const usage::Usage& usage) {
+  if (device.users) return *device.users;
+  auto users = users_of(device, Owners(device, usage));
+  if (!is_listed(device.contexts.state)) users.insert("");
+  return users;
+}
+
 class DeviceCount {
  public:
   DeviceCount(const usage::RdmaDeviceUse& device, const usage::Usage& now,
@@ -85,7 +109,9 @@ class DeviceCount {
         now_(now),
         owners_(device, now),
         before_(same_device(before, device.device)),
-        counted_(counted) {
+        counted_(counted),
+        users_(users_of(device, owners_)) {
+    if (before_ != nullptr) users_before_ = users_before(*before_, *before);
     if (before_ != nullptr && before_->queue_pairs.state == usage::TableState::read) {
       for (const auto& pair : before_->queue_pairs.objects) earlier_.emplace(pair.number, &pair);
     }
@@ -94,7 +120,6 @@ class DeviceCount {
   void count(std::optional<double> seconds) {
     for (const auto& pair : device_.queue_pairs.objects) count_pair(pair);
     for (const auto& region : device_.memory_regions.objects) {
-      note_user(owners_.of(region.owner, region.domain));
       if (auto* share = share_of(owners_.of(region.owner, region.domain))) {
         ++share->regions;
         if (region.bytes == kWholeSpace) {
@@ -106,7 +131,6 @@ class DeviceCount {
     }
     for (const auto& context : device_.contexts.objects) {
       const auto owner = owners_.of_context(context);
-      note_user(owner);
       if (owner.kind == Owner::Kind::unknown) ++counted_.unowned[device_.device.name].contexts;
       if (auto* share = share_of(owner)) ++share->contexts;
     }
@@ -114,7 +138,7 @@ class DeviceCount {
       if (auto* share = share_of(owners_.of(connection.owner, {}))) ++share->connection_ids;
     }
     note_kernel();
-    for (const auto& id : touched_) finish(counted_.by_container[id][device_.device.name], seconds);
+    for (const auto& id : touched_) finish(id, seconds);
   }
 
  private:
@@ -141,10 +165,6 @@ class DeviceCount {
     return &counted_.by_container[owner.container][device_.device.name];
   }
 
-  void note_user(const Owner& owner) {
-    if (owner.kind != Owner::Kind::kernel) users_.insert(owner.container);
-  }
-
   /// Where queue pairs are not listed, the kernel's protection domains say who has some.
   void note_kernel() {
     if (is_listed(device_.queue_pairs.state)) return;
@@ -163,7 +183,6 @@ class DeviceCount {
       if (!is_the_cores(pair)) kernel_uses_it_ = true;
       return;
     }
-    note_user(owner);
     auto* share = share_of(owner);
     if (share == nullptr) {
       ++(owner.kind == Owner::Kind::host ? counted_.host : counted_.ownerless);
@@ -199,14 +218,16 @@ class DeviceCount {
     if (pair.type == usage::QpType::rc || pair.type == usage::QpType::uc) ++share.looped;
   }
 
-  void finish(DeviceShare& share, std::optional<double> seconds) const {
+  void finish(const std::string& container, std::optional<double> seconds) {
+    auto& share = counted_.by_container[container][device_.device.name];
     share.sole_user = users_.size() <= 1;
     if (before_ == nullptr) return;
     const auto& was = before_->traffic;
     const auto& is = device_.traffic;
     share.bytes_per_second = rate(was.bytes, is.bytes, seconds);
     share.packets_per_second = rate(was.packets, is.packets, seconds);
-    const bool all_seen = is_listed(device_.contexts.state) && !kernel_uses_it_;
+    const bool all_seen =
+        is_listed(device_.contexts.state) && !kernel_uses_it_ && users_before_ == Users{container};
     const bool has_something = share.regions > 0 || share.queue_pairs > 0;
     share.proved_by_traffic = share.sole_user && all_seen && has_something &&
                               share.bytes_per_second.value_or(0) >= kUseBytesPerSecond;
@@ -218,7 +239,8 @@ class DeviceCount {
   const usage::RdmaDeviceUse* before_;
   Counted& counted_;
   std::map<std::uint32_t, const usage::QueuePair*> earlier_;
-  std::set<std::string> users_;  ///< container ids; "" for anyone else
+  Users users_;
+  Users users_before_;  ///< of the reading before: whoever ended since may have moved the counters
   std::set<std::string> touched_;
   bool kernel_uses_it_ = false;  ///< IP over InfiniBand, NFS over RDMA…
 };
@@ -270,6 +292,23 @@ void carry_over(usage::Usage& now, usage::Usage&& before) {
       kept.queue_pairs = std::move(device.queue_pairs);
       now.devices.push_back(std::move(kept));
     }
+  }
+}
+
+void forget_what_is_not_compared(usage::Usage& usage) {
+  for (auto& device : usage.devices) device.users = users_before(device, usage);
+  usage.processes = {};
+  for (auto& device : usage.devices) {
+    device.queue_pairs.objects.shrink_to_fit();
+    device.memory_regions = {};
+    device.domains = {};
+    device.contexts = {};
+    device.connections = {};
+  }
+  for (auto& [id, container] : usage.containers) {
+    auto network = std::move(container.network);
+    container = {};
+    container.network = std::move(network);
   }
 }
 

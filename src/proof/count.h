@@ -43,6 +43,10 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b);
 /// them would be new to the next reading.
 void carry_over(usage::Usage& now, usage::Usage&& before);
 
+/// Takes out of a reading what the next is not compared with: queue pairs, traffic, who used each
+/// device, and networks stay.
+void forget_what_is_not_compared(usage::Usage& usage);
+
 /// Increase a second; absent where time stood still or the counter went back (reset).
 std::optional<double> rate(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now,
                            std::optional<double> seconds);

@@ -12,6 +12,7 @@ PodKey key_of(const ContainerRecord& record) {
 
 PodLedger::Changes PodLedger::update(PodsView& view, std::optional<double> seconds) {
   Changes changes;
+  if (!view.sees_containers) return changes;
   for (auto& [key, entry] : entries_) ++entry.missing;
   for (std::size_t i = 0; i < view.pods.size(); ++i) {
     auto& pod = view.pods[i];

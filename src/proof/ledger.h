@@ -59,8 +59,9 @@ class PodLedger {
   explicit PodLedger(double grace_seconds = 0)
       : grace_seconds_(grace_seconds) {}
 
-  /// `seconds` since the reading before; absent for the first. What one look suspects is a
-  /// `silent_fallback` of the view only where enough looks did.
+  /// A reading that saw no containers at all counts for nothing. `seconds` since the reading
+  /// before; absent for the first. What one look suspects is a `silent_fallback` of the view only
+  /// where enough looks did.
   Changes update(PodsView& view, std::optional<double> seconds);
 
   [[nodiscard]] const PodTotals* find(const PodKey& key) const;

@@ -104,6 +104,10 @@ class Judgement {
     const auto& id = container.place.container;
     PodUse pod;
     pod.record = record_of(container);
+    if (!container.bundle_problem.empty() && !records_.contains(id)) {
+      ++unreadable_bundles_;
+      unreadable_bundle_ = container.bundle_problem;
+    }
     const auto counted = counted_.by_container.find(id);
     if (counted != counted_.by_container.end()) pod.devices = counted->second;
     const bool shown = !pod.record.gpus.empty() || !pod.record.nics.empty() || !pod.devices.empty();
@@ -147,6 +151,7 @@ class Judgement {
   void warn(const std::vector<std::string>& spots) {
     view_.warnings = spots;
     view_.complete = spots.empty();
+    view_.sees_containers = now_.processes_known;
     if (!now_.processes_known) {
       view_.complete = false;
       view_.warnings.push_back("processes: " + now_.processes_why);
@@ -155,8 +160,11 @@ class Judgement {
       view_.warnings.emplace_back(
           "no container's processes can be seen: this is not the node's PID namespace "
           "(hostPID: true)");
-    } else if (!now_.processes.complete) {
-      view_.warnings.emplace_back("some processes could not be read: their containers may lack");
+    }
+    if (unreadable_bundles_ > 0) {
+      view_.complete = false;
+      view_.warnings.push_back("what was given to " + counted(unreadable_bundles_, "container") +
+                               " cannot be read: " + unreadable_bundle_);
     }
     for (const auto& device : now_.devices) {
       const auto& regions = device.memory_regions;
@@ -225,6 +233,8 @@ class Judgement {
   BlindSpots spots_;
   std::map<std::string, const ContainerRecord*> records_;
   PodsView view_;
+  std::size_t unreadable_bundles_ = 0;  ///< of containers that nobody else knows either
+  std::string unreadable_bundle_;       ///< why one of them
 };
 
 }  // namespace

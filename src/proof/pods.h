@@ -127,7 +127,8 @@ struct PodsView {
   std::size_t kernel_queue_pairs = 0;
   std::size_t ownerless_queue_pairs = 0;
   std::vector<std::string> warnings;  ///< what could not be seen, and why
-  bool complete = true;  ///< false: some verdict may be wrong by what could not be seen
+  bool complete = true;         ///< false: some verdict may be wrong by what could not be seen
+  bool sees_containers = true;  ///< false: that one is not here says nothing
 };
 
 /// Judges every container. `before` is an earlier reading of the same machine, for traffic; without

@@ -60,7 +60,7 @@ void add_network_evidence(PodUse& pod) {
   if (!pod.network) return;
   auto text = counted(pod.network->connections, "TCP connection") + " to elsewhere, in " +
               (pod.network->own ? "its own" : "the node's") + " network namespace";
-  pod.evidence.push_back({pod.network->sockets ? "sock_diag" : "proc net tcp", text});
+  pod.evidence.push_back({pod.network->by_statistics ? "sock_diag" : "proc net tcp", text});
   if (pod.tcp_bytes_per_second) {
     pod.evidence.push_back(
         {"sock_diag", whole(*pod.tcp_bytes_per_second) + " bytes a second by TCP"});
@@ -138,15 +138,60 @@ bool lists_contradict(const usage::RdmaDeviceUse& device, const usage::Usage& us
     const auto& thread = object.owner.thread;
     return !object.owner.kernel && (!thread || !usage.processes.by_id.contains(*thread));
   };
-  const auto& pairs = device.queue_pairs.objects;
-  const auto& regions = device.memory_regions.objects;
+  const auto any_nobodys = [&](const auto& table) {
+    return std::any_of(table.objects.begin(), table.objects.end(), is_nobodys);
+  };
   return device.contexts.state == usage::TableState::read && device.contexts.objects.empty() &&
-         (std::any_of(pairs.begin(), pairs.end(), is_nobodys) ||
-          std::any_of(regions.begin(), regions.end(), is_nobodys));
+         (any_nobodys(device.queue_pairs) || any_nobodys(device.memory_regions) ||
+          any_nobodys(device.domains));
 }
 
 bool was_read(usage::TableState state) {
   return state == usage::TableState::read || state == usage::TableState::gone;
+}
+
+/// "; contexts of mlx5_0: timed out"; "" for a list that was read.
+template <typename Table>
+std::string unread(std::string_view what, const usage::RdmaDeviceUse& device, const Table& table) {
+  if (was_read(table.state)) return "";
+  return "; " + std::string(what) + " of " + device.device.name + ": " + table.why;
+}
+
+/// Whether nobody says who has a device open whose driver hides what is done with it. Where the
+/// kernel knows no list of contexts, memory says so: nothing moves without.
+bool hides_unseen(const usage::RdmaDeviceUse& device, std::string_view hidden) {
+  if (hidden.empty() || was_read(device.contexts.state)) return false;
+  return device.contexts.state != usage::TableState::unsupported ||
+         device.memory_regions.state != usage::TableState::read;
+}
+
+/// Why a queue pair of this device may have been missed, and why it cannot be seen either who has
+/// the device open.
+std::vector<std::string> spots_of(const usage::RdmaDeviceUse& device, const usage::Usage& usage,
+                                  const node::Node& node, std::size_t unowned_pairs) {
+  const auto& name = device.device.name;
+  const auto contexts = unread("contexts", device, device.contexts);
+  std::vector<std::string> reasons;
+  if (lists_contradict(device, usage)) {
+    reasons.push_back("the lists of " + name +
+                      " contradict each other: objects of processes, and no context");
+  }
+  if (!was_read(device.queue_pairs.state)) {
+    reasons.push_back("queue pairs of " + name + ": " + device.queue_pairs.why + contexts);
+  }
+  const auto hidden = hidden_by_driver(node, name);
+  if (hides_unseen(device, hidden)) {
+    reasons.push_back(name + " may be open" + contexts + "; and " + std::string(hidden));
+  }
+  if (unowned_pairs > 0) {
+    auto text =
+        counted(unowned_pairs, "queue pair") + " of " + name + " without an owner that can be seen";
+    if (usage.sees_all_processes == false) {
+      text += " (this is not the node's PID namespace: hostPID: true)";
+    }
+    reasons.push_back(text + unread("protection domains", device, device.domains) + contexts);
+  }
+  return reasons;
 }
 
 }  // namespace
@@ -174,23 +219,14 @@ BlindSpots blind_spots(const usage::Usage& usage, const node::Node& node, const 
     spots.of_all.push_back("the kernel's list of RDMA devices: " + usage.rdma_why);
   }
   for (const auto& device : usage.devices) {
-    if (lists_contradict(device, usage)) {
-      spots.of_device[device.device.name].push_back(
-          "the lists of " + device.device.name +
-          " contradict each other: objects of processes, and no context");
-    }
-    if (was_read(device.queue_pairs.state)) continue;
-    spots.of_device[device.device.name].push_back("queue pairs of " + device.device.name + ": " +
-                                                  device.queue_pairs.why);
+    const auto unowned = counts.unowned.find(device.device.name);
+    auto reasons = spots_of(device, usage, node,
+                            unowned == counts.unowned.end() ? 0 : unowned->second.queue_pairs);
+    if (!reasons.empty()) spots.of_device[device.device.name] = std::move(reasons);
   }
-  for (const auto& [device, unowned] : counts.unowned) {
-    if (unowned.queue_pairs == 0) continue;
-    auto text = counted(unowned.queue_pairs, "queue pair") + " of " + device +
-                " without an owner that can be seen";
-    if (usage.sees_all_processes == false) {
-      text += " (this is not the node's PID namespace: hostPID: true)";
-    }
-    spots.of_device[device].push_back(std::move(text));
+  if (!usage.processes.doubt.empty()) {
+    spots.of_all.push_back("not all processes were seen, and one may be its own: " +
+                           usage.processes.doubt);
   }
   if (node.rdma_netns == node::RdmaNetns::exclusive) {
     spots.of_all.emplace_back(
@@ -260,16 +296,18 @@ void judge(PodUse& pod, const node::Node& node, std::vector<std::string> doubts)
     doubts.push_back("it has " + join(pod.files.other_fabrics, ", ") +
                      " open, which is a fabric without verbs");
   }
-  if (pod.files.is_cut) {
-    doubts.emplace_back("it holds more files than are looked at, and one may be of a fabric");
+  if (!pod.files.doubt.empty()) {
+    doubts.push_back("not all of its open files were seen, and one may be of a fabric: " +
+                     pod.files.doubt);
   }
   if (!doubts.empty()) {
     pod.verdict = Verdict::unknown;
     pod.why += " seen; but " + join(doubts, "; ");
   } else if (!pod.network) {
     pod.verdict = Verdict::unknown;
-    pod.why += ", and its TCP connections cannot be seen";
-    if (!pod.network_problem.empty()) pod.why += ": " + pod.network_problem;
+    pod.why += pod.network_problem.empty()
+                   ? ", and nobody looked at its TCP connections: it was given no GPU and no NIC"
+                   : ", and its TCP connections cannot be seen: " + pod.network_problem;
   } else if (pod.network->connections > 0) {
     pod.verdict = Verdict::tcp;
     pod.why += ", " + counted(pod.network->connections, "TCP connection") + " to elsewhere";

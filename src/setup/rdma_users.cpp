@@ -9,6 +9,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "host/host_error.h"
+#include "host/netlink.h"
 #include "setup/machine.h"
 #include "usage/rdma_objects.h"
 
@@ -56,7 +57,11 @@ std::string user_in(host::Host& host, const usage::RdmaDevice& device, std::uint
   const auto objects = parse(**answer);
   if (!objects) return unseen(device.name, objects.error());
   const auto* owner = owner_in(*objects);
-  return owner == nullptr ? "" : said(host, device.name, *owner);
+  if (owner != nullptr) return said(host, device.name, *owner);
+  const auto number = host::cut_short(**answer);
+  return number ? unseen(device.name,
+                         host::host_error(host::rdma_path({command, device.index}), *number))
+                : "";
 }
 
 }  // namespace

@@ -324,7 +324,7 @@ Result<std::vector<int>> find_pod(const ContainerSource& source, std::string_vie
   if (by_name.empty()) {
     auto why = "no running container of pod " + std::string(pod_namespace) + "/" +
                std::string(pod) + " among " + counted(first.size(), "container") + " of this node";
-    if (unnamed > 0 || !table.complete) {
+    if (unnamed > 0 || !table.doubt.empty()) {
       why += "; " + counted(unnamed, "bundle") +
              " could not be read (root and the host's PID "
              "namespace are needed)";

@@ -54,7 +54,8 @@ std::optional<std::string> pod_in(std::string_view component) {
   return uid;
 }
 
-/// The first container below the last pod; without a pod the outermost.
+/// The first container below the first pod; without a pod the outermost. What is below that are
+/// names that whoever is in the container may have given to cgroups of its own.
 std::optional<ContainerPlace> container_of_path(std::string path) {
   // A cgroup path in systemd's notation that was taken for one of the file system has colons:
   // "kubepods-besteffort-pod<uid>.slice:cri-containerd:<id>".
@@ -62,7 +63,7 @@ std::optional<ContainerPlace> container_of_path(std::string path) {
   std::optional<ContainerPlace> found;
   std::optional<std::string> pod;
   for (const auto component : split(path, '/')) {
-    if (auto uid = pod_in(component)) {
+    if (auto uid = pod ? std::nullopt : pod_in(component)) {
       pod = std::move(uid);
       found.reset();
     }

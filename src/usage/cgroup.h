@@ -5,8 +5,8 @@
 //     in a hybrid); all lines of a container's process name the same container (cgroups(7));
 //   * a container is a component of 64 hexadecimal digits, bare (the cgroupfs driver) or as
 //     "<runtime>-<digits>.scope" (the systemd driver: cri-containerd, crio, docker). It may have
-//     cgroups of its own below, containers in the container among them; a node that is itself a
-//     container (kind) is above the pods;
+//     cgroups of its own below, containers in the container among them, which it names as it likes,
+//     another pod's names included; a node that is itself a container (kind) is above the pods;
 //   * the pod is "pod<uid>", with the driver's words around it; systemd needs '_' for '-' in it. A
 //     static pod's uid is a hash: 32 hexadecimal digits;
 //   * seen from another cgroup namespace a path begins with "/..".
@@ -27,7 +27,7 @@ struct ContainerPlace {
   friend bool operator==(const ContainerPlace&, const ContainerPlace&) = default;
 };
 
-/// The container in the text of /proc/PID/cgroup: that of a pod if there is one, else the
+/// The container in the text of /proc/PID/cgroup: the outermost of a pod if there is one, else the
 /// outermost. Nothing for a process of the host.
 std::optional<ContainerPlace> container_of_cgroup(std::string_view text);
 

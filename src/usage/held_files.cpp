@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usage/held_files.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/text.h"
@@ -8,10 +10,6 @@
 
 namespace railhead::usage {
 namespace {
-
-constexpr std::size_t kMaxDescriptors = 65536;
-constexpr std::size_t kMaxHolders = 1024;
-constexpr std::size_t kMaxFabrics = 64;
 
 /// "socket:[4711]"
 std::optional<std::uint64_t> socket_inode(std::string_view link) {
@@ -26,8 +24,14 @@ bool is_devx(std::string_view link) {
   return link == "anon_inode:[devx_async_event]" || link == "anon_inode:[devx_async_cmd]";
 }
 
+/// A unit's node, as its driver names it. (A container may name files of its own as it likes.)
 bool is_other_fabric(std::string_view link) {
-  return link.starts_with("/dev/hfi1_") || link.starts_with("/dev/cxi");
+  constexpr std::array<std::string_view, 2> kNodes = {"/dev/hfi1_", "/dev/cxi"};
+  constexpr std::size_t kDigits = 2;
+  return std::any_of(kNodes.begin(), kNodes.end(), [&](std::string_view node) {
+    return link.starts_with(node) && parse_unsigned(link.substr(node.size())) &&
+           link.size() <= node.size() + kDigits;
+  });
 }
 
 /// Every process that uses CUDA has the control node open, and so has nvidia-smi.
@@ -35,45 +39,25 @@ bool is_gpu_itself(std::string_view link) {
   return gpu::is_gpu_path(link) && link != "/dev/nvidiactl" && !link.starts_with("/dev/nvidia-");
 }
 
-class Reader {
- public:
-  Reader(host::Host& host, HeldFiles& held)
-      : host_(host),
-        held_(held) {}
+void add_link(const std::string& link, HeldFiles& held) {
+  if (const auto inode = socket_inode(link)) held.sockets.insert(*inode);
+  if (is_devx(link)) ++held.devx;
+  if (is_imex_channel(link)) ++held.imex_channels;
+  if (is_other_fabric(link)) held.other_fabrics.insert(link);
+}
 
-  void read(const std::string& folder, std::uint32_t process) {
-    const auto names = host_.list(folder);
-    if (!names) held_.doubt = names.error().message;
-    if (!names || !*names) return;  // not for us to see, or ended
-    bool has_gpu = false;
-    for (const auto& name : **names) {
-      if (++descriptors_ > kMaxDescriptors) {
-        held_.doubt = "more than " + std::to_string(kMaxDescriptors) + " descriptors may be theirs";
-        held_.is_cut = true;
-        break;
-      }
-      const auto link = host_.readlink(folder + "/" + name);
-      if (!link) held_.doubt = link.error().message;
-      if (!link || !*link) continue;
-      add(**link);
-      has_gpu = has_gpu || is_gpu_itself(**link);
-    }
-    if (has_gpu) held_.gpu_processes.push_back(process);
-  }
+void merge(HeldFiles&& mine, HeldFiles& held) {
+  held.sockets.merge(mine.sockets);
+  held.devx += mine.devx;
+  held.imex_channels += mine.imex_channels;
+  held.other_fabrics.merge(mine.other_fabrics);
+  held.gpu_processes.insert(held.gpu_processes.end(), mine.gpu_processes.begin(),
+                            mine.gpu_processes.end());
+}
 
- private:
-  void add(const std::string& link) {
-    if (const auto inode = socket_inode(link)) held_.sockets.insert(*inode);
-    if (is_devx(link)) ++held_.devx;
-    if (is_imex_channel(link)) ++held_.imex_channels;
-    const bool has_room = held_.other_fabrics.size() < kMaxFabrics;
-    if (is_other_fabric(link) && has_room) held_.other_fabrics.insert(link);
-  }
-
-  host::Host& host_;
-  HeldFiles& held_;
-  std::size_t descriptors_ = 0;
-};
+std::string more_than(std::size_t limit, const std::string& what) {
+  return "more than " + std::to_string(limit) + " " + what;
+}
 
 }  // namespace
 
@@ -81,17 +65,45 @@ bool is_imex_channel(std::string_view path) {
   return path.starts_with("/dev/nvidia-caps-imex-channels/channel");
 }
 
-HeldFiles read_held_files(host::Host& host, const std::string& proc_dir,
-                          const std::vector<std::uint32_t>& processes) {
+bool tells_of_use(std::string_view target) {
+  return socket_inode(target) || is_devx(target) || is_imex_channel(target) ||
+         is_other_fabric(target) || is_gpu_itself(target);
+}
+
+bool HeldFilesReader::add(std::uint32_t process, std::size_t limit, HeldFiles& held) {
+  const auto folder = proc_dir_ + "/" + std::to_string(process) + "/fd";
+  HeldFiles mine;
+  bool has_gpu = false;
+  const auto walk = host_.walk_links(folder, limit, [&](const std::string& link) {
+    add_link(link, mine);
+    has_gpu = has_gpu || is_gpu_itself(link);
+  });
+  if (!walk) {
+    held.doubt = walk.error().message;
+    return true;
+  }
+  if (!*walk) return true;  // it has ended
+  looked_at_ += (*walk)->entries;
+  if (!is_still(host_, proc_dir_, table_, process)) return true;  // those were another's
+  if (has_gpu) mine.gpu_processes.push_back(process);
+  merge(std::move(mine), held);
+  if ((*walk)->failure) held.doubt = (*walk)->failure->message;
+  return !(*walk)->is_cut;
+}
+
+HeldFiles HeldFilesReader::read(const std::vector<std::uint32_t>& processes) {
   HeldFiles held;
-  Reader reader(host, held);
+  const auto before = looked_at_;
   for (std::size_t i = 0; i < processes.size(); ++i) {
-    if (i == kMaxHolders) {
-      held.doubt = "more than " + std::to_string(kMaxHolders) + " processes may hold them";
-      held.is_cut = true;
+    if (i == kProcesses) {
+      held.doubt = more_than(kProcesses, "processes may hold them");
       break;
     }
-    reader.read(proc_dir + "/" + std::to_string(processes[i]) + "/fd", processes[i]);
+    const auto theirs = before + kDescriptors;
+    if (add(processes[i], std::min(theirs, kInAll) - looked_at_, held)) continue;
+    held.doubt = theirs <= kInAll ? more_than(kDescriptors, "descriptors may be theirs")
+                                  : more_than(kInAll, "descriptors are open on this node");
+    break;
   }
   return held;
 }

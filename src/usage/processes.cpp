@@ -6,7 +6,7 @@
 namespace railhead::usage {
 namespace {
 
-constexpr std::size_t kMaxProcesses = 32768;
+constexpr std::size_t kMaxProcesses = 32768;  // of containers
 
 std::optional<std::uint32_t> parse_pid(std::string_view text) {
   const auto number = parse_unsigned(text);
@@ -26,25 +26,31 @@ std::optional<std::uint32_t> thread_group(std::string_view status) {
   return std::nullopt;
 }
 
-/// The container first: of most processes nothing else is asked.
 Result<std::optional<ContainerPlace>> read_place(host::Host& host, const std::string& folder) {
   const auto text = TRY(host.read(folder + "/cgroup"));
   return text ? container_of_cgroup(*text) : std::nullopt;
 }
 
-Status add_process(host::Host& host, const std::string& proc_dir, std::uint32_t id,
-                   ProcessTable& table) {
-  auto place = read_place(host, folder_of(proc_dir, id));
-  if (!place) table.complete = false;
-  if (!place || !*place) return {};
-  const auto stat = host.read(folder_of(proc_dir, id) + "/stat");
+/// The container first: of most processes nothing else is asked.
+void add_process(host::Host& host, const std::string& proc_dir, std::uint32_t id,
+                 ProcessTable& table) {
+  const auto folder = folder_of(proc_dir, id);
+  const auto cgroup = host.read(folder + "/cgroup");
+  if (!cgroup) table.doubt = cgroup.error().message;
+  auto place = cgroup && *cgroup ? container_of_cgroup(**cgroup) : std::nullopt;
+  if (!cgroup || (*cgroup && !place)) return;
+  const auto stat = host.read(folder + "/stat");
+  if (!stat) table.doubt = stat.error().message;
   auto process = stat && *stat ? parse_stat(**stat) : std::nullopt;
-  if (!process) return {};
+  if (!process) return;  // it has ended
+  if (!place) {
+    table.doubt = folder + " has no cgroup";
+    return;
+  }
   process->id = id;
   process->process = id;
-  process->place = **std::move(place);
+  process->place = std::move(place);
   table.by_id.emplace(id, *std::move(process));
-  return {};
 }
 
 }  // namespace
@@ -81,6 +87,15 @@ std::optional<std::uint64_t> parse_uptime(std::string_view text) {
   return *seconds * 100 + *hundredths;
 }
 
+bool is_still(host::Host& host, const std::string& proc_dir, const ProcessTable& table,
+              std::uint32_t id) {
+  const auto known = table.by_id.find(id);
+  if (known == table.by_id.end()) return true;
+  const auto stat = host.read(folder_of(proc_dir, id) + "/stat");
+  const auto now = stat && *stat ? parse_stat(**stat) : std::nullopt;
+  return now && now->start_ticks == known->second.start_ticks;
+}
+
 Result<std::optional<ProcessUse>> read_process_use(host::Host& host, const std::string& proc_dir,
                                                    std::uint32_t id) {
   const auto folder = folder_of(proc_dir, id);
@@ -99,19 +114,18 @@ Result<ProcessTable> read_processes(host::Host& host, const std::string& proc_di
   ProcessTable table;
   const auto names = TRY(host.list(proc_dir));
   if (!names) return Error{ErrorCode::unavailable, proc_dir + ": no such directory"};
-  std::size_t looked_at = 0;
   for (const auto& name : *names) {
     const auto id = parse_pid(name);
     if (!id || threads.contains(*id)) continue;
-    if (++looked_at > kMaxProcesses) {
-      table.complete = false;
+    if (table.by_id.size() == kMaxProcesses) {
+      table.doubt = "more than " + std::to_string(kMaxProcesses) + " processes are in containers";
       break;
     }
-    TRY_STATUS(add_process(host, proc_dir, *id, table));
+    add_process(host, proc_dir, *id, table);
   }
   for (const auto id : threads) {
     auto thread = read_process_use(host, proc_dir, id);
-    if (!thread) table.complete = false;
+    if (!thread) table.doubt = thread.error().message;
     if (thread && *thread) table.by_id.emplace(id, **std::move(thread));
   }
   return table;

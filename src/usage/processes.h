@@ -26,7 +26,8 @@ struct ProcessUse {
 
 struct ProcessTable {
   std::map<std::uint32_t, ProcessUse> by_id;
-  bool complete = true;  ///< false: /proc hides processes, or there are more than we look at
+  /// Why there may be more: /proc hides some, or has more than we look at; "": that is all.
+  std::string doubt;
 };
 
 /// Every process of a container, and these threads wherever they are. One that ends meanwhile is
@@ -37,6 +38,12 @@ Result<ProcessTable> read_processes(host::Host& host, const std::string& proc_di
 /// One process or thread; absent where it has ended.
 Result<std::optional<ProcessUse>> read_process_use(host::Host& host, const std::string& proc_dir,
                                                    std::uint32_t id);
+
+/// Whether the number is still that process's, by when it began. What was read below /proc/PID
+/// before is its own then: the number of a process that ends may be given to any other. True of one
+/// that the table has not.
+bool is_still(host::Host& host, const std::string& proc_dir, const ProcessTable& table,
+              std::uint32_t id);
 
 /// Name, parent and start of the text of /proc/PID/stat. The name may hold anything, parentheses
 /// and spaces included: the last ')' ends it (proc(5)).

@@ -24,6 +24,15 @@ constexpr std::size_t kProcessesTried = 8;
 
 constexpr std::size_t kCommandLines = 256;  ///< of a container are read
 
+/// How many objects of each kind may still be kept.
+struct ObjectRoom {
+  std::size_t queue_pairs = kKeptQueuePairs;
+  std::size_t regions = kKeptQueuePairs / 2;
+  std::size_t domains = kKeptQueuePairs / 2;
+  std::size_t contexts = kKeptQueuePairs / 2;
+  std::size_t connections = kKeptQueuePairs / 2;
+};
+
 TableState state_of(const Error& error) {
   const int number = host::errno_of(error);
   if (number == EOPNOTSUPP) return TableState::unsupported;
@@ -35,6 +44,13 @@ std::string name_of(int error_number) {
   return std::string(host::errno_name(error_number));
 }
 
+/// Why a list has no end: the kernel gave up, or we did.
+std::string why_cut(int error_number) {
+  if (error_number == EFBIG) return "it has more of them than are read";
+  if (error_number == ETIMEDOUT) return "the kernel takes too long to list them";
+  return "the kernel gave up in the middle of its list (" + name_of(error_number) + ")";
+}
+
 template <typename Object>
 RdmaTable<Object> ask(host::Host& host, const host::RdmaDump& dump,
                       Result<std::vector<Object>> (*parse)(std::string_view)) {
@@ -44,21 +60,41 @@ RdmaTable<Object> ask(host::Host& host, const host::RdmaDump& dump,
   auto objects = parse(**answer);
   if (!objects) return {TableState::failed, objects.error().message, {}};
   if (const auto number = host::cut_short(**answer)) {
-    return {TableState::failed,
-            "the kernel gave up in the middle of its list (" + name_of(*number) + ")",
-            *std::move(objects)};
+    return {TableState::failed, why_cut(*number), *std::move(objects)};
   }
   return {TableState::read, "", *std::move(objects)};
 }
 
+/// Keeps what there is room for.
+template <typename Object>
+RdmaTable<Object> kept(RdmaTable<Object> table, std::size_t& room) {
+  if (table.objects.size() > room) {
+    table = {TableState::failed,
+             "there are more of them on this node than are kept",
+             {table.objects.begin(), table.objects.begin() + static_cast<std::ptrdiff_t>(room)}};
+  }
+  room -= table.objects.size();
+  return table;
+}
+
 /// A dump of a device that is gone and one that fails at the first object end alike, with EINVAL. A
-/// device that answers another question is there.
+/// device is gone for whatever is asked, so one that answers or refuses another question is there.
 void tell_failed_from_gone(RdmaDeviceUse& use) {
-  const bool is_there = use.domains.state == TableState::read ||
-                        use.contexts.state == TableState::read ||
-                        use.memory_regions.state == TableState::read;
-  if (!is_there || use.queue_pairs.state != TableState::gone) return;
-  use.queue_pairs = {TableState::failed, "the kernel lists none of them (EINVAL)", {}};
+  const auto each = [&](auto&& visit) {
+    visit(use.queue_pairs);
+    visit(use.memory_regions);
+    visit(use.domains);
+    visit(use.contexts);
+  };
+  bool is_there = false;
+  each([&](const auto& table) {
+    is_there = is_there || (table.state != TableState::gone && table.state != TableState::left_out);
+  });
+  each([&](auto& table) {
+    if (!is_there || table.state != TableState::gone) return;
+    table.state = TableState::failed;
+    table.why = "the kernel lists none of them (EINVAL)";
+  });
 }
 
 std::optional<std::uint64_t> read_uptime(host::Host& host, const std::string& proc_dir) {
@@ -66,52 +102,77 @@ std::optional<std::uint64_t> read_uptime(host::Host& host, const std::string& pr
   return text && *text ? parse_uptime(**text) : std::nullopt;
 }
 
-std::optional<std::uint64_t> counter(host::Host& host, const std::string& path) {
-  const auto text = host.read(path);
-  if (!text || !*text) return std::nullopt;
-  const auto number = parse_unsigned(trim(**text));
-  if (!number) return std::nullopt;
-  return *number;
-}
+/// Adds up the counters of a device's ports. Of a sum that lacks a counter that is there, a later
+/// look that has it would take what it counted in years for the traffic of a second.
+class CounterSum {
+ public:
+  explicit CounterSum(host::Host& host)
+      : host_(host) {}
 
-void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> one,
-         std::optional<std::uint64_t> other, std::uint64_t factor) {
-  if (one && other) sum = sum.value_or(0) + (*one + *other) * factor;
-}
+  /// Both ways of one port, in units of so many; false where the port does not count them.
+  bool add(const std::string& received, const std::string& sent, std::uint64_t factor) {
+    const auto one = read(received);
+    const auto other = read(sent);
+    if (one && other) sum_ = sum_.value_or(0) + (*one + *other) * factor;
+    is_whole_ = is_whole_ && one.has_value() == other.has_value();
+    return one || other || !is_whole_;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> whole() const {
+    return is_whole_ ? sum_ : std::nullopt;
+  }
+
+ private:
+  std::optional<std::uint64_t> read(const std::string& path) {
+    const auto text = host_.read(path);
+    if (text && !*text) return std::nullopt;
+    const auto number = text ? parse_unsigned(trim(**text)) : Result<std::uint64_t>(text.error());
+    is_whole_ = is_whole_ && number;
+    return number ? std::optional(*number) : std::nullopt;
+  }
+
+  host::Host& host_;
+  std::optional<std::uint64_t> sum_;
+  bool is_whole_ = true;
+};
 
 /// port_*_data count words of four bytes (InfiniBand PortCounters); EFA has rx_bytes and tx_bytes
 /// instead (drivers/infiniband/hw/efa/efa_verbs.c), soft-RoCE packets only
 /// (drivers/infiniband/sw/rxe/rxe_hw_counters.c).
 PortTraffic read_traffic(host::Host& host, const std::string& device) {
-  PortTraffic traffic;
   const auto folder = "/sys/class/infiniband/" + device + "/ports";
   const auto ports = host.list(folder);
-  if (!ports || !*ports) return traffic;
+  if (!ports || !*ports) return {};
+  CounterSum bytes(host);
+  CounterSum packets(host);
   for (std::size_t i = 0; i < (**ports).size() && i < kMaxPorts; ++i) {
-    const auto port = folder + "/" + (**ports)[i];
-    const auto words = counter(host, port + "/counters/port_rcv_data");
-    add(traffic.bytes, words, counter(host, port + "/counters/port_xmit_data"), 4);
-    if (!words) {
-      add(traffic.bytes, counter(host, port + "/hw_counters/rx_bytes"),
-          counter(host, port + "/hw_counters/tx_bytes"), 1);
+    const auto words = folder + "/" + (**ports)[i] + "/counters/port_";
+    const auto others = folder + "/" + (**ports)[i] + "/hw_counters/";
+    if (!bytes.add(words + "rcv_data", words + "xmit_data", 4)) {
+      bytes.add(others + "rx_bytes", others + "tx_bytes", 1);
     }
-    add(traffic.packets, counter(host, port + "/hw_counters/rcvd_pkts"),
-        counter(host, port + "/hw_counters/sent_pkts"), 1);
+    packets.add(others + "rcvd_pkts", others + "sent_pkts", 1);
   }
-  return traffic;
+  return {bytes.whole(), packets.whole()};
 }
 
-RdmaDeviceUse read_device(host::Host& host, const RdmaDevice& device, const QueuePairLists& lists) {
+RdmaDeviceUse read_device(host::Host& host, const RdmaDevice& device, const QueuePairLists& lists,
+                          ObjectRoom& room) {
   const auto why_not = lists.why_not(host, device.name);
-  const auto dump = [&](std::uint16_t command) { return host::RdmaDump{command, device.index}; };
-  RdmaDeviceUse use{device,
-                    why_not.empty() ? ask(host, dump(RDMA_NLDEV_CMD_RES_QP_GET), parse_queue_pairs)
-                                    : RdmaTable<QueuePair>{TableState::left_out, why_not, {}},
-                    ask(host, dump(RDMA_NLDEV_CMD_RES_MR_GET), parse_memory_regions),
-                    ask(host, dump(RDMA_NLDEV_CMD_RES_PD_GET), parse_protection_domains),
-                    ask(host, dump(RDMA_NLDEV_CMD_RES_CTX_GET), parse_user_contexts),
-                    ask(host, dump(RDMA_NLDEV_CMD_RES_CM_ID_GET), parse_connection_ids),
-                    {}};
+  const auto list = [&](std::uint16_t command, auto parse, std::size_t& left) {
+    return kept(ask(host, {command, device.index}, parse), left);
+  };
+  RdmaDeviceUse use;
+  use.device = device;
+  if (why_not.empty()) {
+    use.queue_pairs = list(RDMA_NLDEV_CMD_RES_QP_GET, parse_queue_pairs, room.queue_pairs);
+  } else {
+    use.queue_pairs = {TableState::left_out, why_not, {}};
+  }
+  use.memory_regions = list(RDMA_NLDEV_CMD_RES_MR_GET, parse_memory_regions, room.regions);
+  use.domains = list(RDMA_NLDEV_CMD_RES_PD_GET, parse_protection_domains, room.domains);
+  use.contexts = list(RDMA_NLDEV_CMD_RES_CTX_GET, parse_user_contexts, room.contexts);
+  use.connections = list(RDMA_NLDEV_CMD_RES_CM_ID_GET, parse_connection_ids, room.connections);
   tell_failed_from_gone(use);
   return use;
 }
@@ -121,8 +182,9 @@ void read_devices(host::Host& host, const QueuePairLists& lists, Usage& usage) {
   usage.rdma = devices.state;
   usage.rdma_why =
       devices.state == TableState::gone ? "this machine has no RDMA netlink" : devices.why;
+  ObjectRoom room;
   for (const auto& device : devices.objects) {
-    usage.devices.push_back(read_device(host, device, lists));
+    usage.devices.push_back(read_device(host, device, lists, room));
   }
 }
 
@@ -172,7 +234,7 @@ void read_bundle(host::Host& host, const std::string& proc_dir, ContainerUse& co
     text = find_bundle(host, proc_dir, container.place.container, container.processes[at]);
   }
   if (!text || !*text) {
-    container.bundle_problem = text ? "no bundle found through the shim" : text.error().message;
+    if (!text) container.bundle_problem = text.error().message;
     return;
   }
   auto bundle = parse_bundle(**text);
@@ -194,7 +256,7 @@ FileUse files_of(const ContainerUse& container, const HeldFiles& held,
                 held.imex_channels,
                 {held.other_fabrics.begin(), held.other_fabrics.end()},
                 {},
-                held.is_cut};
+                held.doubt};
   for (const auto id : held.gpu_processes) {
     const auto found = processes.by_id.find(id);
     if (found == processes.by_id.end()) continue;
@@ -210,11 +272,17 @@ FileUse files_of(const ContainerUse& container, const HeldFiles& held,
 
 /// What its processes' arguments say of the job.
 container::JobSize read_job(host::Host& host, const std::string& proc_dir,
-                            const std::vector<std::uint32_t>& processes) {
+                            const std::vector<std::uint32_t>& processes,
+                            const ProcessTable& table) {
   container::JobSize job;
+  std::size_t left = kArgumentBytes;
   for (std::size_t i = 0; i < std::min(processes.size(), kCommandLines); ++i) {
     const auto text = host.read(proc_dir + "/" + std::to_string(processes[i]) + "/cmdline");
-    if (text && *text) job = container::larger(job, container::job_size_of_arguments(**text));
+    if (!text || !*text) continue;
+    if ((*text)->size() > left) break;
+    left -= (*text)->size();
+    const auto said = container::larger(job, container::job_size_of_arguments(**text));
+    if (said != job && is_still(host, proc_dir, table, processes[i])) job = said;
   }
   return job;
 }
@@ -242,13 +310,14 @@ Usage read_usage(host::Host& host, const std::string& proc_dir, ListQueuePairs q
   read_devices(host, QueuePairLists(host, proc_dir, queue_pairs), usage);
   // After the objects: a process that is younger than they are has the number of one that ended.
   read_all_processes(host, proc_dir, usage);
-  Networks networks(host, proc_dir);
+  HeldFilesReader files(host, proc_dir, usage.processes);
+  Networks networks(host, proc_dir, usage.processes);
   for (auto& [id, container] : usage.containers) {
     read_bundle(host, proc_dir, container);
     if (!may_concern_us(container)) continue;
-    const auto held = read_held_files(host, proc_dir, container.processes);
+    const auto held = files.read(container.processes);
     container.files = files_of(container, held, usage.processes);
-    container.job = read_job(host, proc_dir, container.processes);
+    container.job = read_job(host, proc_dir, container.processes, usage.processes);
     auto use = networks.use_of(container.processes, held);
     if (use) {
       container.network = *std::move(use);

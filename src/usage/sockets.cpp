@@ -64,21 +64,34 @@ Networks::Connections Networks::read_tables(const std::string& folder) {
   return all;
 }
 
-const Networks::Connections& Networks::connections_of(const std::string& folder,
-                                                      const std::string& name) {
+Networks::Connections Networks::read(const std::string& folder) {
+  auto asked = host_.tcp_sockets(folder + "/ns/net");
+  if (!asked || !*asked) {
+    auto found = read_tables(folder);
+    // Of a namespace that may not be entered the tables say less; without them nothing does.
+    if (!found.there && !asked) found = {{}, 0, true, false, asked.error().message};
+    return found;
+  }
+  Connections found{**std::move(asked), 0, true, true, ""};
+  std::sort(found.sockets.begin(), found.sockets.end(),
+            [](const auto& a, const auto& b) { return a.inode < b.inode; });
+  return found;
+}
+
+const Networks::Connections& Networks::connections_of(std::uint32_t process,
+                                                      const std::string& name, bool own) {
+  static const Connections ended;
   const auto known = by_namespace_.find(name);
   if (known != by_namespace_.end()) return known->second;
-  Connections found;
-  auto asked = host_.tcp_sockets(folder + "/ns/net");
-  if (asked && *asked) {
-    found = {**std::move(asked), true, true, ""};
-    std::sort(found.sockets.begin(), found.sockets.end(),
-              [](const auto& a, const auto& b) { return a.inode < b.inode; });
-  } else {
-    found = read_tables(folder);
+  auto found = read(proc_dir_ + "/" + std::to_string(process));
+  // Another process of it may be there.
+  if (!found.there || !is_still(host_, proc_dir_, table_, process)) return ended;
+  found.count = found.sockets.size();
+  if (own && found.count > left_by_name_) {
+    found.sockets = {};
+  } else if (own) {
+    left_by_name_ -= found.count;
   }
-  static const Connections ended;
-  if (!found.there) return ended;  // another process of it may be there
   return by_namespace_.emplace(name, std::move(found)).first->second;
 }
 
@@ -92,21 +105,25 @@ Result<NetworkUse> Networks::use_of(const std::vector<std::uint32_t>& processes,
     const auto mine = host_.readlink(folder + "/ns/net");
     if (!mine) why = mine.error();
     if (!mine || !*mine) continue;
-    const auto& found = connections_of(folder, **mine);
-    if (!found.there) continue;
     NetworkUse use;
     use.own = **mine != *node;
-    std::vector<host::TcpSocket> theirs;
-    std::copy_if(found.sockets.begin(), found.sockets.end(), std::back_inserter(theirs),
-                 [&](const auto& one) { return use.own || held.sockets.contains(one.inode); });
-    use.connections = theirs.size();
-    const auto doubt = use.own || held.doubt.empty() ? found.doubt : held.doubt;
-    if (use.connections == 0 && !doubt.empty()) return Error{ErrorCode::unavailable, doubt};
-    if (found.counted) use.sockets = std::move(theirs);
+    const auto& found = connections_of(process, **mine, use.own);
     using Text = Result<std::optional<std::string>>;
     const Text devices =
         use.own ? host_.read(folder + "/net/dev") : Text(std::optional<std::string>());
+    if (!found.there || !is_still(host_, proc_dir_, table_, process)) continue;
     if (devices && *devices) use.bytes = netdev_bytes(**devices);
+    std::vector<host::TcpSocket> theirs;
+    std::copy_if(found.sockets.begin(), found.sockets.end(), std::back_inserter(theirs),
+                 [&](const auto& one) { return use.own || held.sockets.contains(one.inode); });
+    use.by_statistics = found.counted;
+    use.connections = use.own ? found.count : theirs.size();
+    const auto doubt = use.own || held.doubt.empty() ? found.doubt : held.doubt;
+    if (use.connections == 0 && !doubt.empty()) return Error{ErrorCode::unavailable, doubt};
+    if (found.counted && theirs.size() == use.connections && use.connections <= left_) {
+      left_ -= use.connections;
+      use.sockets = std::move(theirs);
+    }
     return use;
   }
   return why;

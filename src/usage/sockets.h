@@ -28,8 +28,9 @@ struct NetworkUse {
   bool own = false;                    ///< a network namespace that is not the node's
   std::size_t connections = 0;         ///< established TCP connections to elsewhere that they hold
   std::optional<std::uint64_t> bytes;  ///< through the netdevs of a namespace of their own
-  /// Those connections, where the kernel counts their bytes; by inode.
+  /// Those connections, where the kernel counts their bytes and there is room for them; by inode.
   std::optional<std::vector<host::TcpSocket>> sockets{};
+  bool by_statistics = false;  ///< sock_diag said so, not /proc/PID/net/tcp
 
   friend bool operator==(const NetworkUse&, const NetworkUse&) = default;
 };
@@ -39,9 +40,14 @@ struct NetworkUse {
 /// may not be had, from /proc/PID/net/tcp and tcp6, which say no bytes.
 class Networks {
  public:
-  Networks(host::Host& host, const std::string& proc_dir)
+  /// Of all containers together so many connections are kept with their bytes. A container that
+  /// has more than what is left keeps their number.
+  static constexpr std::size_t kKept = 131'072;
+
+  Networks(host::Host& host, const std::string& proc_dir, const ProcessTable& table)
       : host_(host),
-        proc_dir_(proc_dir) {}
+        proc_dir_(proc_dir),
+        table_(table) {}
 
   /// Fails, with the reason, where it cannot be said whether there is a connection: no right to
   /// look at the namespace or, in the node's own, at the descriptors of the processes; a table that
@@ -52,17 +58,22 @@ class Networks {
  private:
   struct Connections {
     std::vector<host::TcpSocket> sockets;
-    bool there = false;    ///< a table at least
-    bool counted = false;  ///< their bytes are known
-    std::string doubt;     ///< why there may be more
+    std::size_t count = 0;  ///< of a namespace that is not the node's the sockets may be left out
+    bool there = false;     ///< a table at least
+    bool counted = false;   ///< their bytes are known
+    std::string doubt;      ///< why there may be more
   };
 
-  const Connections& connections_of(const std::string& folder, const std::string& name);
+  const Connections& connections_of(std::uint32_t process, const std::string& name, bool own);
+  Connections read(const std::string& folder);
   Connections read_tables(const std::string& folder);
 
   host::Host& host_;
   std::string proc_dir_;
+  const ProcessTable& table_;
   std::map<std::string, Connections> by_namespace_;
+  std::size_t left_ = kKept;          ///< in containers
+  std::size_t left_by_name_ = kKept;  ///< in by_namespace_
 };
 
 }  // namespace railhead::usage

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,8 @@ enum class TableState : std::uint8_t {
 };
 std::string_view to_string(TableState state);
 
-/// Objects of one kind of one device, or why there are none. Where the kernel gave up in the middle
-/// of its list (`failed`), the objects are those before.
+/// Objects of one kind of one device, or why there are none. Where the list was given up in the
+/// middle (`failed`), the objects are those before.
 template <typename Object>
 struct RdmaTable {
   TableState state = TableState::gone;
@@ -57,6 +58,8 @@ struct RdmaDeviceUse {
   RdmaTable<UserContext> contexts;
   RdmaTable<ConnectionId> connections;
   PortTraffic traffic;  ///< of all ports
+  /// Of a reading of which only that is kept: whose its objects were; see proof/count.h.
+  std::optional<std::set<std::string>> users{};
 
   friend bool operator==(const RdmaDeviceUse&, const RdmaDeviceUse&) = default;
 };
@@ -67,7 +70,7 @@ struct FileUse {
   std::size_t imex_channels = 0;                   ///< open, or in its bundle
   std::vector<std::string> other_fabrics;          ///< "/dev/hfi1_0"
   std::optional<std::uint64_t> gpu_started_ticks;  ///< of its oldest process with a GPU open
-  bool is_cut = false;                             ///< it has more open than is looked at
+  std::string doubt{};                             ///< why there may be more
 
   friend bool operator==(const FileUse&, const FileUse&) = default;
 };
@@ -77,7 +80,7 @@ struct ContainerUse {
   std::vector<std::uint32_t> processes;  ///< ascending
   std::uint64_t started_ticks = 0;       ///< when the oldest of them began
   std::optional<Bundle> bundle;
-  std::string bundle_problem;  ///< why there is no bundle
+  std::string bundle_problem;  ///< why it cannot be read; "": no shim leads to one, or it was read
   /// The rest is known of containers that may concern us; see read_usage.
   container::JobSize job;  ///< as the arguments of its processes state it
   FileUse files;
@@ -101,6 +104,12 @@ struct Usage {
   /// Whether the asking process sees all PIDs: it is in the first PID namespace.
   std::optional<bool> sees_all_processes;
 };
+
+/// Of all devices together so many queue pairs are kept, and of each other kind of object half as
+/// many: a container may make as many as its devices have room for.
+inline constexpr std::size_t kKeptQueuePairs = 131'072;
+/// Of the arguments of a container's processes.
+inline constexpr std::size_t kArgumentBytes = std::size_t{4} << 20;
 
 /// Reads it. Never fails as a whole. A container's network, files and arguments are looked at where
 /// it has a GPU's or an RDMA device, or, without a bundle, always.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "node/node.h"
+#include "proof/count.h"
 #include "proof/pods.h"
 #include "snapshot/snapshot_host.h"
 #include "usage/usage.h"
@@ -29,6 +30,23 @@ void judge(const railhead::usage::Usage& usage, const railhead::usage::Usage* be
     require((pod.verdict == Verdict::rdma) == proved);
     require(!pod.silent_fallback || pod.verdict == Verdict::tcp || pod.verdict == Verdict::idle);
     require(!pod.why.empty());
+    require(usage.processes_known);
+    const bool was_sole = before != nullptr && before->containers.contains(pod.record.container_id);
+    require(!total.proved_by_traffic || was_sole);
+  }
+}
+
+/// What is kept of a reading to compare the next with says the same as all of it.
+void compare(const railhead::usage::Usage& usage, const railhead::node::Node& node) {
+  railhead::proof::ProofOptions options;
+  options.all = true;
+  auto kept = usage;
+  railhead::proof::forget_what_is_not_compared(kept);
+  const auto whole = railhead::proof::judge_pods(usage, &usage, node, {}, options).pods;
+  const auto less = railhead::proof::judge_pods(usage, &kept, node, {}, options).pods;
+  require(whole.size() == less.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    require(whole[i].verdict == less[i].verdict && whole[i].devices == less[i].devices);
   }
 }
 
@@ -42,5 +60,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto usage = railhead::usage::read_usage(**host);
   judge(usage, nullptr, node);
   judge(usage, &usage, node);
+  compare(usage, node);
   return 0;
 }

@@ -217,7 +217,7 @@ PROOF = [
              "if (direct == all)", "if (direct > 0)",
              "`railhead nccl-log` says GPUDirect RDMA although some connections go through the host's memory."),
     Mutation("port-counters-in-bytes", "usage/read_usage.cpp",
-             'port_xmit_data"), 4)', 'port_xmit_data"), 1)',
+             '"xmit_data", 4)', '"xmit_data", 1)',
              "The traffic of an InfiniBand port is shown as a quarter of what it is."),
     Mutation("connection-to-itself-is-a-peer", "usage/sockets.cpp",
              "&& local != remote)", "&& !local.empty())",

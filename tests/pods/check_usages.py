@@ -26,7 +26,8 @@ def verdicts(program, name, moments, options):
 # A kernel that refuses one question, each with each errno, and what may not be said then: of a job that uses RDMA that it
 # fell back, of a worker on TCP that it uses RDMA, and, where devices could not be listed, of nobody that it fell back. (Where
 # queue pairs could not, the list of contexts still says that it has no device open.)
-ERRNOS = ("EPERM", "EACCES", "EINVAL", "EOPNOTSUPP", "EINTR", "ENOMEM", "EFBIG", "ETIMEDOUT", "EIO", "EPROTO")
+# tests/unit/proof/refusals_test.cpp refuses each question of every usage.
+ERRNOS = ("EPERM", "EINVAL", "EOPNOTSUPP", "EINTR", "ENOBUFS", "EMSGSIZE", "EIO")
 OF_FILES = ("EACCES", "EPERM", "EIO")
 ON_RDMA = ("nccl-rc", "ucx-devx", "efa-srd", "irdma-rc")
 ON_TCP = ("nccl-on-tcp", "ray-worker-on-tcp")
@@ -83,6 +84,17 @@ for usage, (_, expected, _, instants, extra, _) in USAGES.items():
     wanted = 1 if "fallback" in words else 2 if "unknown" in words else 0
     if (found, code) != (expected, wanted):
         wrong.append(f"{usage}: {found} and exit {code}, not {expected} and exit {wanted}")
+# The stacks of which a recorded usage is wanted.
+for stack in ("ucx", "nixl", "ibgda", "efa", "mnnvl", "bnxt"):
+    if not any(name.startswith(stack) for name in USAGES):
+        wrong.append(f"no usage of {stack}")
+for name, (title, expected, *_) in USAGES.items():
+    head = [line[2:] for line in (FOLDER / f"{name}.node").read_text().split("\n")[:9] if line.startswith("# ")]
+    said = {line.split(": ")[1]: line.split(": ", 2)[2] for line in head if line.startswith("Verdict: ")}
+    if head[0] != title or said != expected or not any(line.startswith("Source: ") for line in head):
+        wrong.append(f"{name} does not say what it is, its verdict and its source: {head}")
+if len(USAGES) < 30:
+    wrong.append(f"only {len(USAGES)} usages")
 if wrong:
     sys.exit("\n".join(wrong))
 print(f"{len(USAGES)} usages have the verdict that a person gives; {refused} refusals of the kernel prove nothing")

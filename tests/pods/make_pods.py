@@ -60,8 +60,8 @@ def mr(length, number, domain, pid=None):
     return u64(MRLEN, length) + u32(MRN, number) + u32(PDN, domain) + u32(PID, pid)
 
 
-def pd(number, context, pid=None):
-    return u32(PDN, number) + u32(CTXN, context) + u32(PID, pid)
+def pd(number, context, pid=None, kernel=None):
+    return u32(PDN, number) + u32(CTXN, context) + (text(KERN, kernel) if kernel else u32(PID, pid))
 
 
 def ctx(number, pid=None):

@@ -29,6 +29,38 @@ for model in (BNXT, hw.E810, HFI1):
     hw.FIRMWARE.setdefault(model[2], (None, None, "1.0.0.0"))
 USAGES = {}
 SECOND = 100  # ticks
+# What a usage is put together from, by the beginning of its name. All: Linux drivers/infiniband/core/{nldev,restrack}.c.
+SOURCES = {
+    "nccl": "NCCL src/transport/net_ib.cc: RC queue pairs of verbs, and one that is looped for each GPU",
+    "ucx-ud": "UCX src/uct/ib/ud/verbs/ud_verbs.c",
+    "ucx": "UCX src/uct/ib/mlx5/rc/rc_mlx5_iface.c (UCX_IB_MLX5_DEVX_OBJECTS), Linux drivers/infiniband/hw/mlx5/devx.c",
+    "nixl": "vLLM's NixlConnector and NIXL's plugin of UCX; UCX as above; issue of vLLM: 98 s to the first token by TCP",
+    "dynamo": "NVIDIA Dynamo, components of vLLM: --is-prefill-worker",
+    "sglang": "SGLang, disaggregation by Mooncake; Mooncake's rdma_transport makes queue pairs by ibv_create_qp",
+    "ibgda": "NVSHMEM src/modules/transport/ibgda: queue pairs of DEVX, memory by ibv_reg_mr",
+    "mnnvl": "NVIDIA IMEX service for NVLink networks: /dev/nvidia-caps-imex-channels",
+    "efa": "Linux drivers/infiniband/hw/efa/efa_verbs.c: SRD, which names no peer; counters rx_bytes and tx_bytes",
+    "bnxt-direct": "BNXT_RE_METHOD_DV_CREATE_QP of Broadcom's driver, linux-rdma November 2025",
+    "bnxt": "Linux drivers/infiniband/hw/bnxt_re/ib_verbs.c",
+    "irdma": "Linux drivers/infiniband/hw/irdma/verbs.c: query_qp says the first sequence numbers",
+    "psm2": "Linux drivers/infiniband/hw/hfi1/file_ops.c",
+    "only-receives": "perftest src/perftest_resources.c: the server of a one-way write stays in RTR",
+    "passive": "perftest, as above",
+    "model": "vLLM's arguments --tensor-parallel-size and --pipeline-parallel-size",
+    "ray": "Ray's raylet: --gcs-address and --node_ip_address",
+    "volcano": "Volcano's plugin svc: VC_*_NUM",
+    "torchrun": "PyTorch torch/distributed/run.py",
+    "monitor": "DCGM: NVIDIA_VISIBLE_DEVICES=all",
+    "slot": "a device plugin's Allocate, as docs/pod-interface.md says",
+    "nfs": "Linux net/sunrpc/xprtrdma: queue pairs of the kernel",
+    "lists-lie": "nobody's: contradictions",
+    "bytes-cut": "nobody's: contradictions",
+}
+
+
+def source_of(name):
+    return next((SOURCES[start] for start in sorted(SOURCES, key=len, reverse=True) if name.startswith(start)),
+                "Linux drivers/infiniband/core/nldev.c, fs/proc, net/ipv4/inet_diag.c")
 
 
 def usage(title, expected, nic="mlx5", moments=1, options=()):
@@ -60,14 +92,16 @@ def base(nic, netns="Y"):
 class Node(Machine):
     """One moment of a machine; `late` is 0 or 1. Objects of its NIC are collected until it is written."""
 
-    def __init__(self, title, nic, late, netns="Y"):
+    def __init__(self, name, title, expected, nic, late, netns="Y"):
         body, self.nic_path, self.nic = base(nic, netns)
-        super().__init__([title, "Verdicts in tests/pods/make_usages.py."], body)
+        super().__init__([title] + [f"Verdict: {pod}: {verdict}" for pod, verdict in expected.items()] +
+                         [f"Source: {source_of(name)}"], body)
         self.head = self.head.replace("make_pods.py", "make_usages.py")
         self.late, self.pid, self.socket = late, 2000, 7000
         self.qps, self.mrs, self.pds, self.ctxs, self.cm_ids = [qp(1, GSI, RTS, kernel="ib_core")], [], [], [], []
         self.answers = {}
         self.nodes_net = []
+        self.cgroups = {}
         self.file("/proc/uptime", f"{10000 + late}.00 3000.00\n")
         self.link("/proc/self", "1")
         self.link("/proc/1/ns/pid", "pid:[4026531836]")
@@ -90,6 +124,7 @@ class Node(Machine):
         self.link(f"/proc/{process - 1}/cwd", f"{tasks}/{place}")
         self.file(f"{tasks}/{place}/config.json", bundle(names, nodes_, list(env)))
         cgroup = f"0::/kubepods.slice/kubepods-pod{uid(digit).replace('-', '_')}.slice/cri-containerd-{place}.scope"
+        self.cgroups[process] = cgroup
         net = 4026531840 if host else 4026532000 + process
         self.process(process, "python3", process - 1, cgroup, start, f"net:[{net}]")
         if args:
@@ -103,7 +138,7 @@ class Node(Machine):
             lines.append(f"{self.socket} {moved // 2} {moved - moved // 2}\n")
             self.link(f"/proc/{process}/fd/{number + 20}", f"socket:[{self.socket}]")
         for number, target in enumerate(fds):
-            self.link(f"/proc/{process}/fd/{number + 60}", target)
+            self.link(f"/proc/{process}/fd/{number + 60}", "".join(c if c > " " else f"%{ord(c):02x}" for c in target))
         if host:
             self.nodes_net += lines
         else:
@@ -198,9 +233,21 @@ def ucx_devx_shared(node):
     node.counts(10 * GB * (1 + node.late))
 
 
+@usage("What moved its NIC's counters was another's, which has ended",
+       {"job": "unknown devx-objects", "perftest": "idle nothing"}, moments=2)
+def ucx_devx_after_another(node):
+    ucx_devx(node)
+    other = node.pod("perftest", gpus=[])
+    if not node.late:
+        node.opens(other, 4, 8, [65536])
+        node.qps.append(qp(19, RC, RTS, other, 119, 8))
+    node.counts(10 * GB * (1 + node.late))
+
+
 @usage("The same as ucx-devx-moves beside IP over InfiniBand", {"job": "unknown devx-objects"}, moments=2)
 def ucx_devx_beside_ipoib(node):
     ucx_devx_moves(node)
+    node.pds.append(pd(90, None, kernel="ib_ipoib"))
     node.qps.append(qp(40, UD, RTS, kernel="ib_ipoib"))
 
 
@@ -318,6 +365,22 @@ def irdma_equal_numbers(node):
 @usage("PSM2 on Omni-Path uses no verbs", {"job": "unknown nothing"}, nic="hfi1")
 def psm2(node):
     node.pod("job", env=["NNODES=2"], sockets=[4000], fds=["/dev/hfi1_0"])
+
+
+@usage("Files that are named like nodes of Omni-Path and Cassini, and are none", {"job": "TCP nothing fallback"})
+def named_like_a_fabric(node):
+    node.pod("job", env=["NNODES=2"], sockets=[4000],
+             fds=["/dev/hfi1_zero", "/dev/cxi0 (deleted)", "/dev/cxi", "/dev/hfi1_0\x1b[2J", "/tmp/dev/cxi0"])
+
+
+@usage("A container that names a cgroup of its own like another pod's container",
+       {"forger": "unknown devx-objects", "job": "TCP nothing fallback"})
+def cgroup_named_like_anothers(node):
+    job = node.pod("job", env=["NNODES=2"], sockets=[4000])
+    forger = node.pod("forger", gpus=[1])
+    node.opens(forger + 5, 3, 7, [GB])
+    node.process(forger + 5, "forged", forger, node.cgroups[forger] + node.cgroups[job].removeprefix("0::"), 2000,
+                 f"net:[{4026532000 + forger}]")
 
 
 @usage("perftest's passive side never leaves RTR", {"job": "RDMA queue-pair"}, moments=2)
@@ -468,9 +531,9 @@ def lists_lie(node):
 
 
 def written():
-    for name, (title, _, nic, moments, _, make) in USAGES.items():
+    for name, (title, expected, nic, moments, _, make) in USAGES.items():
         for late in range(moments):
-            node = Node(title, nic, late)
+            node = Node(name, title, expected, nic, late)
             make(node)
             yield f"{name}.before.node" if late + 1 < moments else f"{name}.node", node.snapshot()
 

@@ -115,6 +115,49 @@ TEST_F(PodsMonitorTest, a_list_that_failed_once_makes_no_queue_pair_new) {
   EXPECT_EQ(seen(), 7);
 }
 
+/// The fallen pod's connection after so many seconds, over which it moved so much since it began.
+usage::Usage with_tcp(usage::Usage usage, std::uint64_t seconds, std::uint64_t bytes) {
+  usage.counted_ticks = *usage.counted_ticks + seconds * 100;
+  auto& network = usage.containers.at(std::string(64, 'c')).network;
+  network->sockets = std::vector<host::TcpSocket>{{31, bytes / 2, bytes / 2}};
+  return usage;
+}
+
+TEST_F(PodsMonitorTest, bytes_over_tcp_are_counted_for_each_container) {
+  const auto bytes = [&](std::string_view pod) { return of_pod(metrics_.pod_tcp_bytes, pod); };
+  monitor_->take(with_tcp(usage(), 0, 1'000'000));
+  EXPECT_EQ(bytes("a-1"), 0) << "what it moved before the first look is not known to be TCP's";
+  monitor_->take(with_tcp(usage(), 120, 5'000'000));
+  EXPECT_EQ(bytes("a-1"), 4'000'000);
+  EXPECT_EQ(bytes("a-0"), 0);
+  const auto rate = [&] {
+    return data::Json::parse(page_.get())["pods"][1]["tcpBytesPerSecond"].get<double>();
+  };
+  EXPECT_NEAR(rate(), 4e6 / 120, 1e-6);
+  monitor_->take(with_tcp(usage(), 240, 5'000'000));
+  EXPECT_EQ(bytes("a-1"), 4'000'000) << "it never falls";
+  EXPECT_EQ(rate(), 0);
+}
+
+TEST_F(PodsMonitorTest, a_look_without_processes_forgets_nobody) {
+  proof::ContainerRecord record;
+  record.container_id = std::string(64, 'd');
+  record.pod = "nginx";
+  record.gpus = {"GPU-x"};
+  containers_.note(record);
+  look_at_fallback();
+  usage::Usage blind;
+  blind.processes_why = "/proc: larger than our limit";
+  for (int i = 0; i < 30; ++i) monitor_->take(blind);
+  EXPECT_EQ(metrics_.pods_complete.value(), 0);
+  EXPECT_EQ(of_pod(metrics_.pod_queue_pairs_seen, "a-0"), 7);
+  monitor_->take(usage());
+  monitor_->take(usage());
+  monitor_->take(usage());
+  EXPECT_EQ(metrics_.silent_fallbacks.value(), 1) << "it is the same fallback";
+  EXPECT_EQ(data::Json::parse(page_.get())["pods"].size(), 3U) << "what the runtime told is kept";
+}
+
 TEST_F(PodsMonitorTest, the_page_is_the_document_of_the_command) {
   EXPECT_EQ(data::Json::parse(page_.get())["complete"], false);
   monitor_->take(usage());

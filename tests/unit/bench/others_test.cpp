@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "unit/netlink_builder.h"
 
 namespace railhead::bench {
@@ -40,7 +42,7 @@ class FakeKernel : public host::Host {
     if (dump.command == 13) {
       return std::optional(test::rdma_message(13, name + attribute(40, regions)));
     }
-    return std::optional(test::rdma_message(10, name + attribute(19, pairs)));
+    return std::optional(test::rdma_message(10, name + attribute(19, pairs)) + end);
   }
 
   /// Type 2 is RC, 1 GSI, 4 UD, 8 raw, 255 a driver's (enum ib_qp_type).
@@ -64,6 +66,7 @@ class FakeKernel : public host::Host {
   std::optional<Error> fails;
   std::string pairs;
   std::string regions;
+  std::string end;  ///< behind the queue pairs: why the kernel gave up
   std::string release;
 
  private:
@@ -77,6 +80,17 @@ TEST(Others, memory_of_another_process_is_use_without_a_queue_pair) {
                    attribute(41, test::u64(45, 4096) + test::text_attribute(29, "mlx5_ib"));
   EXPECT_EQ(kernel.others().regions, 1U);
   EXPECT_EQ(to_string(kernel.others()), "other processes have 1 memory region on it");
+}
+
+TEST(Others, a_list_that_was_cut_does_not_say_that_nobody_uses_it) {
+  FakeKernel kernel;
+  kernel.add(17, 2, static_cast<std::uint32_t>(::getpid()));
+  EXPECT_TRUE(queue_pairs_of_others(kernel, "mlx5_0").value()->none());
+  kernel.end = test::message(3, test::netlink_status(EINVAL));
+  EXPECT_EQ(queue_pairs_of_others(kernel, "mlx5_0").error().message,
+            "the kernel's list: invalid argument");
+  kernel.add(18, 2, 4711);
+  EXPECT_EQ(queue_pairs_of_others(kernel, "mlx5_0").value()->processes, 1U);
 }
 
 TEST(Others, no_list_is_asked_of_a_kernel_that_reads_freed_memory) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "unit/cli/program.h"
 #include "unit/cli/text_file.h"
 
@@ -122,6 +125,16 @@ TEST(PodsCommand, a_snapshot_with_pods_gives_the_same_answer_without_secrets) {
   EXPECT_THAT(recorded.out, Not(HasSubstr("hunter2")));
   const TextFile file(recorded.out);
   EXPECT_EQ(run({"pods", "--snapshot", file.path(), "-o", "json"}).out, pods({"-o", "json"}).out);
+}
+
+TEST(PodsCommand, of_open_files_a_snapshot_keeps_those_that_tell_of_use) {
+  std::ostringstream text;
+  text << std::ifstream(source_dir() + "/tests/pods/usages/psm2.node").rdbuf();
+  const TextFile machine(text.str() + "l /proc/2010/fd/99 -> /data/patient-17.csv\n");
+  const auto recorded = run({"snapshot", "--pods", "--raw", "--snapshot", machine.path()});
+  ASSERT_EQ(recorded.code, cli::kExitOk) << recorded.err;
+  EXPECT_THAT(recorded.out, Not(HasSubstr("patient")));
+  EXPECT_THAT(recorded.out, HasSubstr("-> /dev/hfi1_0"));
 }
 
 TEST(PodsCommand, a_redacted_snapshot_keeps_the_verdicts) {

@@ -142,6 +142,12 @@ TEST(Config, an_unknown_key_is_an_error_with_its_place_and_known_keys) {
   EXPECT_THAT(top.error().message, HasSubstr("railhead.yaml:1:1: unknown key \"injektion\""));
 }
 
+TEST(Config, no_setting_names_a_program_to_run) {
+  const auto config = from_file("pods:\n  hook: /bin/true\n");
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message, HasSubstr("railhead.yaml:2:3: unknown key \"pods.hook\""));
+}
+
 TEST(Config, a_value_of_the_wrong_shape_is_an_error_with_what_is_allowed) {
   const auto config = from_file("injection:\n  gpus: nearest\n");
   ASSERT_FALSE(config);

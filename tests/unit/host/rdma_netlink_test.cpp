@@ -71,6 +71,17 @@ TEST(RdmaNetlink, a_dump_that_fails_in_the_middle_keeps_what_it_had) {
   EXPECT_EQ(cut_short(device + message(kDone, "")), EPROTO);
 }
 
+TEST(RdmaNetlink, of_an_answer_that_exceeds_a_limit_of_ours_what_came_is_kept) {
+  const auto device = rdma_message(10, u32(1, 0));
+  auto answer = device;
+  EXPECT_EQ(leave_rdma_answer(answer, 1, EFBIG), RdmaDatagram::cut);
+  EXPECT_EQ(cut_short(answer), EFBIG);
+  EXPECT_EQ(answer.substr(0, device.size()), device);
+  std::string nothing;
+  EXPECT_EQ(leave_rdma_answer(nothing, 1, ETIMEDOUT), RdmaDatagram::failed);
+  EXPECT_EQ(nothing, "");
+}
+
 TEST(RdmaNetlink, of_a_closing_message_only_the_errno_is_kept) {
   auto bytes = message(kDone, netlink_status(EINVAL) + text_attribute(1, "secret"));
   blank_unread_attributes(bytes);

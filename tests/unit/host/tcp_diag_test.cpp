@@ -88,6 +88,14 @@ TEST(TcpDiag, a_refusal_keeps_its_errno) {
   EXPECT_EQ(take_tcp("cut").says, TcpDatagram::failed);
 }
 
+TEST(TcpDiag, a_list_that_fails_in_the_middle_is_no_list) {
+  const auto taken = take_tcp(of_socket(AF_INET, "10.0.0.1", "10.0.0.2", 31, info(1000, 200)) +
+                              message(kNetlinkDone, netlink_status(ENOBUFS)));
+  EXPECT_EQ(taken.says, TcpDatagram::failed);
+  EXPECT_EQ(taken.error_number, ENOBUFS);
+  EXPECT_EQ(take_tcp(message(kNetlinkDone, "")).says, TcpDatagram::failed);
+}
+
 TEST(TcpDiag, the_living_machine_answers_for_our_own_namespace) {
   const auto host = DirectoryHost::open("/").value();
   const auto answer = host->tcp_sockets("/proc/self/ns/net");

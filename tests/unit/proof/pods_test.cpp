@@ -478,6 +478,45 @@ TEST_F(PodsTest, a_sole_user_with_memory_and_traffic_is_rdma_without_a_pair) {
   EXPECT_EQ(view(&before).pods.at(0).verdict, proof::Verdict::unknown);  // whose bytes are they?
 }
 
+TEST_F(PodsTest, what_another_moved_who_has_ended_since_proves_nothing) {
+  node_.nics[0].driver = "mlx5_core";
+  device().contexts.objects = {{{1000, false}, 3}};
+  device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
+  device().traffic.bytes = 0;
+  auto before = usage_;
+  before.processes.by_id[2000] = process(2000, kOther);
+  before.devices[0].contexts.objects.push_back({{2000, false}, 4});
+  usage_.counted_ticks = 100'200;
+  device().traffic.bytes = 100'000'000;
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
+  EXPECT_EQ(pod(&before).total().bytes_per_second, 1e8);
+  proof::forget_what_is_not_compared(before);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
+  auto alone = usage_;
+  alone.counted_ticks = 100'100;
+  alone.devices[0].traffic.bytes = 0;
+  proof::forget_what_is_not_compared(alone);
+  EXPECT_EQ(pod(&alone).verdict, proof::Verdict::rdma);
+  alone.devices[0].users = std::nullopt;  // nor does one whose contexts could not be listed
+  EXPECT_EQ(pod(&alone).verdict, proof::Verdict::unknown);
+}
+
+TEST_F(PodsTest, a_reading_to_compare_with_says_the_same_of_traffic) {
+  pairs() = {connected(17, 1000)};
+  job().network = usage::NetworkUse{true, 1, {}, {{{31, 1000, 0}}}};
+  auto before = usage_;
+  usage_.counted_ticks = 100'200;
+  pairs()[0].send_psn = 9;
+  job().network = usage::NetworkUse{true, 1, {}, {{{31, 3000, 0}}}};
+  const auto whole = pod(&before);
+  proof::forget_what_is_not_compared(before);
+  EXPECT_TRUE(before.processes.by_id.empty());
+  const auto less = pod(&before);
+  EXPECT_EQ(less.total().moving, 1U);
+  EXPECT_EQ(less.tcp_bytes_per_second, 2000.0);
+  EXPECT_EQ(less.devices, whole.devices);
+}
+
 TEST_F(PodsTest, a_list_left_out_concerns_only_who_has_the_device_open) {
   device().queue_pairs = {usage::TableState::left_out, "not asked for", {}};
   add(2000, kOther);
@@ -529,10 +568,52 @@ TEST_F(PodsTest, a_fabric_without_verbs_is_no_fallback) {
 
 TEST_F(PodsTest, files_that_nobody_looked_at_may_be_a_fabrics) {
   job().network->connections = 1;
-  job().files.is_cut = true;
+  job().files.doubt = "/proc/1000/fd: permission denied";
   EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
   EXPECT_FALSE(pod().silent_fallback);
-  EXPECT_THAT(pod().why, HasSubstr("more files than are looked at"));
+  EXPECT_THAT(pod().why, HasSubstr("not all of its open files were seen, and one may be of a "
+                                   "fabric: /proc/1000/fd: permission denied"));
+}
+
+TEST_F(PodsTest, a_process_that_nobody_saw_may_be_its_own) {
+  job().network->connections = 1;
+  usage_.processes.doubt = "more than 32768 processes are in containers";
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_FALSE(pod().silent_fallback);
+  EXPECT_THAT(pod().why, HasSubstr("one may be its own: more than 32768 processes"));
+  EXPECT_FALSE(view().complete);
+  pairs() = {connected(17, 1000)};
+  EXPECT_EQ(pod().verdict, proof::Verdict::rdma);
+}
+
+TEST_F(PodsTest, what_nobody_knows_of_a_container_is_said) {
+  add(2000, kOther);
+  usage_.containers[kOther].bundle_problem = "config.json: larger than our limit";
+  const auto seen = view();
+  EXPECT_EQ(seen.pods.size(), 1U);
+  EXPECT_FALSE(seen.complete);
+  EXPECT_THAT(seen.warnings,
+              testing::ElementsAre("what was given to 1 container cannot be read: config.json: "
+                                   "larger than our limit"));
+  records_.push_back(records_[0]);
+  records_.back().container_id = kOther;  // the runtime has told the agent
+  EXPECT_TRUE(view().complete);
+}
+
+TEST_F(PodsTest, who_opened_a_device_that_hides_objects_has_to_be_seen) {
+  job().network->connections = 1;
+  node_.nics[0].driver = "mlx5_core";
+  EXPECT_TRUE(pod().silent_fallback);
+  device().contexts = {usage::TableState::denied, "operation not permitted", {}};
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_THAT(pod().why, HasSubstr("mlx5_0 may be open; contexts of mlx5_0: operation not "
+                                   "permitted; and objects that are made through DEVX"));
+  device().contexts.state = usage::TableState::unsupported;  // an old kernel: memory tells
+  EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
+  device().memory_regions.state = usage::TableState::failed;
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  node_.nics[0].driver = "mlx4_core";
+  EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
 }
 
 TEST_F(PodsTest, a_log_that_chose_rdma_is_no_proof_and_no_fallback) {
@@ -733,6 +814,23 @@ TEST_F(PodsTest, a_fallback_is_gone_when_two_readings_lack_its_container) {
   usage_ = there;
   suspect(ledger);
   EXPECT_EQ(look(ledger).fell_back.size(), 1U);
+}
+
+TEST_F(PodsTest, a_reading_without_processes_says_nothing_of_any_container) {
+  proof::PodLedger ledger;
+  job().network->connections = 1;
+  suspect(ledger);
+  EXPECT_EQ(look(ledger).fell_back.size(), 1U);
+  const auto there = usage_;
+  usage_.containers.clear();
+  usage_.processes_known = false;
+  for (unsigned i = 0; i < 2 * proof::PodLedger::kPatience; ++i) {
+    const auto changes = look(ledger);
+    EXPECT_THAT(changes.gone, IsEmpty());
+    EXPECT_THAT(changes.forgotten, IsEmpty());
+  }
+  usage_ = there;
+  EXPECT_THAT(look(ledger).fell_back, IsEmpty()) << "it is the same";
 }
 
 TEST_F(PodsTest, a_fallback_is_gone_when_its_container_was_started_again) {

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
 #include <cerrno>
@@ -44,6 +45,7 @@ struct Driver {
   host::Ets ets{};
   bool is_used = false;
   bool is_silent = false;   ///< RDMA netlink fails
+  bool gives_up = false;    ///< … in the middle of its lists
   std::uint32_t trust = 0;  ///< of the first virtual function
 
   [[nodiscard]] std::optional<std::string> answer(LinkPart part) const {
@@ -116,6 +118,7 @@ class DrivenHost : public host::Host {
         u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0) + text_attribute(RDMA_NLDEV_ATTR_DEV_NAME, "mlx5_0");
     if (dump.command == RDMA_NLDEV_CMD_GET) return std::optional(rdma_message(1, device));
     if (driver_.is_silent) return host::host_error("rdma", ETIMEDOUT);
+    if (driver_.gives_up) return std::optional(message(NLMSG_DONE, netlink_status(EIO)));
     if (dump.command != RDMA_NLDEV_CMD_RES_CTX_GET || !driver_.is_used)
       return std::optional<std::string>("");
     const auto entry =
@@ -273,6 +276,14 @@ TEST_F(LinkTest, pcie_fields_of_a_device_that_a_program_uses_stay) {
   EXPECT_EQ(step_of(plan("gpudirect: {pcie: true}"), id).state, StepState::refused);
   EXPECT_THAT(step_of(plan("gpudirect: {pcie: true}"), id).reason,
               HasSubstr("mlx5_0 is used by process 4711"));
+}
+
+TEST_F(LinkTest, a_list_that_was_cut_does_not_say_that_nobody_uses_it) {
+  give_rdma_device();
+  driver_.gives_up = true;
+  const auto step = step_of(plan("link: {ens8f0: {rings: {rx: 8192}}}"), "link.rings.rx/ens8f0");
+  EXPECT_EQ(step.state, StepState::refused);
+  EXPECT_EQ(step.reason, "who uses mlx5_0 cannot be seen: /.netlink/rdma/22.0: input/output error");
 }
 
 TEST_F(LinkTest, a_link_that_a_program_uses_by_now_is_not_taken_back) {

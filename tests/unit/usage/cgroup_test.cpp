@@ -46,6 +46,14 @@ TEST(Cgroup, a_node_that_is_a_container_itself_is_above_the_pods) {
   expect_in_pod("0::/docker/" + kOther + "/kubelet/kubepods/pod" + kUid + "/" + kId + "\n");
 }
 
+TEST(Cgroup, a_cgroup_that_is_named_like_another_pods_deceives_nobody) {
+  const std::string other = "87654321-4321-4321-4321-cba987654321";
+  expect_in_pod("0::/kubepods/pod" + kUid + "/" + kId + "/kubepods/pod" + other + "/" + kOther +
+                "\n");
+  expect_in_pod("0::/kubepods.slice/kubepods-pod" + kUidOfSystemd + ".slice/cri-containerd-" + kId +
+                ".scope/pod" + other + "/" + kOther + "\n");
+}
+
 TEST(Cgroup, systemd_notation_taken_for_a_path_is_read) {
   expect_in_pod("0::/system.slice/containerd.service/kubepods-besteffort-pod" + kUidOfSystemd +
                 ".slice:cri-containerd:" + kId + "\n");

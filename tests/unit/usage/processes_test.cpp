@@ -48,15 +48,50 @@ TEST(Processes, one_that_ends_between_two_reads_is_not_there) {
                                     entry("/proc/6/stat", stat_line("x", "7")) + "x /proc/7\n")
           .value();
   const auto table = usage::read_processes(*host, "/proc", {99}).value();
-  EXPECT_TRUE(table.complete);
+  EXPECT_EQ(table.doubt, "");
   ASSERT_EQ(table.by_id.size(), 1U);
   EXPECT_EQ(table.by_id.at(6).start_ticks, 7U);
 }
 
-TEST(Processes, hidden_ones_make_the_table_incomplete) {
-  const auto host =
-      snapshot::SnapshotHost::parse("railhead-snapshot 1\ne /proc/5/cgroup EACCES\n").value();
-  EXPECT_FALSE(usage::read_processes(*host, "/proc", {}).value().complete);
+TEST(Processes, what_may_not_be_seen_of_one_is_said) {
+  const auto doubt = [](const std::string& entries) {
+    const auto host = snapshot::SnapshotHost::parse("railhead-snapshot 1\n" + entries).value();
+    return usage::read_processes(*host, "/proc", {99}).value().doubt;
+  };
+  const auto cgroup = entry("/proc/5/cgroup", "0::/kubepods/" + std::string(64, 'a') + "\n");
+  const auto stat = entry("/proc/5/stat", stat_line("x", "7"));
+  EXPECT_EQ(doubt("e /proc/5/cgroup EACCES\n" + stat), "/proc/5/cgroup: permission denied");
+  EXPECT_EQ(doubt(cgroup + "e /proc/5/stat EIO\n"), "/proc/5/stat: input/output error");
+  EXPECT_EQ(doubt(stat), "/proc/5 has no cgroup");
+  EXPECT_EQ(doubt("e /proc/99/stat EPERM\n"), "/proc/99/stat: operation not permitted");
+  EXPECT_EQ(doubt(cgroup), "");
+}
+
+TEST(Processes, a_number_is_still_that_of_who_began_at_the_same_time) {
+  const auto host = snapshot::SnapshotHost::parse("railhead-snapshot 1\n" +
+                                                  entry("/proc/6/stat", stat_line("x", "7")))
+                        .value();
+  usage::ProcessTable table;
+  table.by_id[6].start_ticks = 7;
+  table.by_id[8].start_ticks = 7;
+  EXPECT_TRUE(usage::is_still(*host, "/proc", table, 6));
+  EXPECT_FALSE(usage::is_still(*host, "/proc", table, 8)) << "it has ended";
+  EXPECT_TRUE(usage::is_still(*host, "/proc", table, 9)) << "nothing is known of it";
+  table.by_id[6].start_ticks = 3;
+  EXPECT_FALSE(usage::is_still(*host, "/proc", table, 6)) << "another has its number";
+}
+
+TEST(Processes, so_many_are_kept_and_no_more) {
+  std::string text = "railhead-snapshot 1\n";
+  const auto cgroup = "0::/kubepods/" + std::string(64, 'a') + "\n";
+  for (int id = 1; id <= 32769; ++id) {
+    text += entry("/proc/" + std::to_string(id) + "/cgroup", cgroup) +
+            entry("/proc/" + std::to_string(id) + "/stat", stat_line("x", "7"));
+  }
+  const auto host = snapshot::SnapshotHost::parse(text).value();
+  const auto table = usage::read_processes(*host, "/proc", {}).value();
+  EXPECT_EQ(table.by_id.size(), 32768U);
+  EXPECT_EQ(table.doubt, "more than 32768 processes are in containers");
 }
 
 TEST(Processes, without_procfs_there_is_an_error) {

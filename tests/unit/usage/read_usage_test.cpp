@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "host/host_error.h"
 #include "snapshot/snapshot_host.h"
 #include "unit/netlink_builder.h"
 #include "unit/source_dir.h"
@@ -78,6 +79,69 @@ TEST(ReadUsage, a_list_that_ends_with_an_error_keeps_what_it_had) {
   EXPECT_EQ(pairs.state, usage::TableState::failed);
   EXPECT_EQ(pairs.why, "the kernel gave up in the middle of its list (EINVAL)");
   EXPECT_EQ(pairs.objects.size(), 1U);
+}
+
+TEST(ReadUsage, a_list_that_exceeds_a_limit_of_ours_says_so) {
+  const auto why = [](int error_number) {
+    const auto entry = u32(21, 17) + u32(22, 99) + u8(26, 2) + u8(27, 3);
+    const auto list = rdma_message(10, u32(1, 0) + attribute(19, attribute(20, entry)));
+    return usage_with_queue_pairs("t /.netlink/rdma/10.0/0000 " +
+                                  hex(list + message(3, netlink_status(error_number))))
+        .devices[0]
+        .queue_pairs.why;
+  };
+  EXPECT_EQ(why(EFBIG), "it has more of them than are read");
+  EXPECT_EQ(why(ETIMEDOUT), "the kernel takes too long to list them");
+}
+
+/// Two devices, each with so many queue pairs and memory regions of 60 objects a message.
+class ManyObjects final : public host::Host {
+ public:
+  Result<std::optional<std::string>> read(const std::string&) override { return host::kAbsent; }
+
+  Result<std::optional<std::string>> readlink(const std::string&) override { return host::kAbsent; }
+
+  Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
+    return host::kAbsent;
+  }
+
+  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
+    return host::kAbsent;
+  }
+
+  Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override {
+    if (dump.command == 1) {
+      return std::optional(rdma_message(1, u32(1, 0) + text_attribute(2, "mlx5_0")) +
+                           rdma_message(1, u32(1, 1) + text_attribute(2, "mlx5_1")));
+    }
+    std::string answer;
+    for (std::size_t i = 0; i < 70'000 / 60; ++i) answer += messages_of(dump.command);
+    return std::optional(std::move(answer));
+  }
+
+ private:
+  static std::string messages_of(unsigned command) {
+    std::string entries;
+    for (int i = 0; i < 60; ++i) {
+      entries += command == 10 ? attribute(20, u32(21, 17)) : attribute(41, u64(45, 4096));
+    }
+    return rdma_message(command, u32(1, 0) + attribute(command == 10 ? 19 : 40, entries));
+  }
+};
+
+TEST(ReadUsage, so_many_objects_of_all_devices_are_kept_and_no_more) {
+  ManyObjects host;
+  const auto usage = usage::read_usage(host);
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_EQ(usage.devices[0].queue_pairs.objects.size(), 69'960U);
+  EXPECT_EQ(usage.devices[0].queue_pairs.state, usage::TableState::read);
+  const auto& cut = usage.devices[1].queue_pairs;
+  EXPECT_EQ(cut.objects.size(), 131'072U - 69'960U);
+  EXPECT_EQ(cut.state, usage::TableState::failed);
+  EXPECT_EQ(cut.why, "there are more of them on this node than are kept");
+  EXPECT_EQ(usage.devices[0].memory_regions.objects.size(), 65'536U);
+  EXPECT_EQ(usage.devices[1].memory_regions.objects.size(), 0U);
+  EXPECT_LE(usage.devices[0].memory_regions.objects.capacity(), 65'536U);
 }
 
 TEST(ReadUsage, a_device_that_lists_something_else_is_not_gone) {
@@ -174,6 +238,37 @@ TEST(ReadUsage, efa_counts_bytes_by_names_of_its_own) {
   EXPECT_EQ(traffic_with(own + "t " + port + "counters/port_rcv_data 1\nt " + port +
                          "counters/port_xmit_data 2\n"),
             12U);
+}
+
+TEST(ReadUsage, counters_that_cannot_all_be_read_are_no_sum) {
+  const std::string ports = "/sys/class/infiniband/mlx5_0/ports/";
+  const auto port = [&](const std::string& number, const std::string& words) {
+    return "t " + ports + number + "/counters/port_rcv_data " + words + "\nt " + ports + number +
+           "/counters/port_xmit_data 1\n";
+  };
+  EXPECT_EQ(traffic_with(port("1", "5") + port("2", "7")), 56U);
+  EXPECT_EQ(traffic_with(port("1", "5") + port("2", "many")), std::nullopt);
+  EXPECT_EQ(traffic_with(port("1", "5") + "e " + ports + "2/counters/port_rcv_data EIO\n"),
+            std::nullopt);
+  EXPECT_EQ(traffic_with(port("1", "5") + "t " + ports + "2/counters/port_rcv_data 7\n"),
+            std::nullopt);
+}
+
+TEST(ReadUsage, arguments_are_read_up_to_a_limit) {
+  const auto expects = [](std::size_t processes) {
+    std::string text = "railhead-snapshot 1\n" + shim(50, kMain);
+    const std::string names(1'000'000, 'x');
+    for (std::size_t i = 0; i < processes; ++i) {
+      const auto id = 60 + static_cast<unsigned>(i);
+      const auto arguments =
+          i + 1 == processes ? std::string("a\0--disaggregation-mode\0decode\0", 31) : names;
+      text += process(id, 50, "a", kMain) + "f /proc/" + std::to_string(id) + "/cmdline " +
+              std::to_string(arguments.size()) + "\n" + arguments + "\n";
+    }
+    return usage_of(text).containers.at(kMain).job.asks;
+  };
+  EXPECT_NE(expects(4), "");
+  EXPECT_EQ(expects(6), "");
 }
 
 TEST(ReadUsage, a_kernel_without_contexts_still_tells_of_queue_pairs) {

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
+#include "host/host_error.h"
 #include "snapshot/snapshot_host.h"
 
 namespace railhead::test {
@@ -54,8 +57,9 @@ std::unique_ptr<host::Host> host_with(const std::string& net, const std::string&
 
 Result<usage::NetworkUse> network_use(host::Host& host, const std::string& proc_dir,
                                       const std::vector<std::uint32_t>& processes) {
-  const auto held = usage::read_held_files(host, proc_dir, processes);
-  return usage::Networks(host, proc_dir).use_of(processes, held);
+  const usage::ProcessTable table;
+  const auto held = usage::HeldFilesReader(host, proc_dir, table).read(processes);
+  return usage::Networks(host, proc_dir, table).use_of(processes, held);
 }
 
 TEST(Sockets, in_its_own_namespace_all_connections_are_the_containers) {
@@ -136,13 +140,104 @@ TEST(Sockets, of_the_nodes_connections_each_holder_has_its_own) {
                               "l /proc/7/fd/3 -> socket:[31]\n"
                               "l /proc/8/fd/3 -> socket:[40]\n"
                               "t /.netlink/tcp/1 40 1 -\n");
-  usage::Networks networks(*host, "/proc");
+  const usage::ProcessTable table;
+  usage::Networks networks(*host, "/proc", table);
+  usage::HeldFilesReader files(*host, "/proc", table);
   const auto of = [&](std::uint32_t process) {
-    return networks.use_of({process}, usage::read_held_files(*host, "/proc", {process})).value();
+    return networks.use_of({process}, files.read({process})).value();
   };
   EXPECT_EQ(of(7).connections, 0U);
   EXPECT_EQ(of(8).connections, 1U);
   EXPECT_EQ(of(8).sockets->at(0), (host::TcpSocket{40, 1, std::nullopt}));
+}
+
+/// Any number of connections in each namespace.
+class ManySockets final : public host::Host {
+ public:
+  Result<std::optional<std::string>> read(const std::string&) override { return host::kAbsent; }
+
+  Result<std::optional<std::string>> readlink(const std::string& path) override {
+    return std::optional<std::string>(path == "/proc/1/ns/net" ? "net:[1]" : names.at(path));
+  }
+
+  Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
+    return host::kAbsent;
+  }
+
+  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
+    return host::kAbsent;
+  }
+
+  Result<std::optional<std::vector<host::TcpSocket>>> tcp_sockets(const std::string&) override {
+    ++asked;
+    std::vector<host::TcpSocket> sockets;
+    for (std::uint64_t inode = 1; inode <= connections; ++inode) sockets.push_back({inode, 1, 1});
+    return std::optional(std::move(sockets));
+  }
+
+  std::map<std::string, std::string> names;
+  std::uint64_t connections = 0;
+  int asked = 0;
+};
+
+TEST(Sockets, ten_thousand_connections_of_the_node_are_read_once) {
+  ManySockets host;
+  host.connections = 10'000;  // /proc/net/tcp of so many is larger than what is read
+  const usage::ProcessTable table;
+  usage::Networks networks(host, "/proc", table);
+  for (std::uint32_t process = 100; process < 150; ++process) {
+    host.names["/proc/" + std::to_string(process) + "/ns/net"] = "net:[1]";
+    usage::HeldFiles held;
+    held.sockets = {process, process + 5000, 20'000};
+    const auto use = networks.use_of({process}, held);
+    ASSERT_TRUE(use) << use.error().message;
+    EXPECT_EQ(use->connections, 2U);
+    EXPECT_EQ(use->sockets->at(1), (host::TcpSocket{process + 5000, 1, 1}));
+  }
+  EXPECT_EQ(host.asked, 1);
+}
+
+TEST(Sockets, of_connections_without_room_the_number_is_kept) {
+  ManySockets host;
+  host.connections = 60'000;
+  const usage::ProcessTable table;
+  usage::Networks networks(host, "/proc", table);
+  std::size_t kept = 0;
+  for (std::uint32_t process = 2; process < 12; ++process) {
+    host.names["/proc/" + std::to_string(process) + "/ns/net"] =
+        "net:[" + std::to_string(process / 2 * 2) + "]";  // two containers of each pod
+    const auto use = networks.use_of({process}, {});
+    ASSERT_TRUE(use);
+    EXPECT_EQ(use->connections, 60'000U);
+    EXPECT_TRUE(use->by_statistics);
+    if (use->sockets) kept += use->sockets->size();
+  }
+  EXPECT_EQ(kept, 120'000U);
+  EXPECT_EQ(host.asked, 5);
+}
+
+TEST(Sockets, a_namespace_that_nothing_tells_of_says_why) {
+  const auto host = snapshot::SnapshotHost::parse(
+                        "railhead-snapshot 1\nl /proc/1/ns/net -> net:[1]\n"
+                        "l /proc/7/ns/net -> net:[2]\ne /.netlink/tcp/2 EPERM\n")
+                        .value();
+  const auto use = network_use(*host, "/proc", {7});
+  ASSERT_FALSE(use);
+  EXPECT_EQ(use.error().message, "/.netlink/tcp/2: operation not permitted");
+}
+
+TEST(Sockets, a_namespace_of_who_took_the_number_of_a_process_is_not_its) {
+  const auto host =
+      host_with("net:[2]",
+                "t /.netlink/tcp/2 31 1 1\n"
+                "t /proc/7/stat 7 (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0\n");
+  usage::ProcessTable table;
+  table.by_id[7].start_ticks = 9;
+  EXPECT_TRUE(usage::Networks(*host, "/proc", table).use_of({7}, {}));
+  table.by_id[7].start_ticks = 8;
+  const auto use = usage::Networks(*host, "/proc", table).use_of({7}, {});
+  ASSERT_FALSE(use);
+  EXPECT_EQ(use.error().message, "its processes have ended");
 }
 
 TEST(Sockets, statistics_that_are_refused_leave_the_tables) {
