@@ -25,6 +25,7 @@
 #include "agent/lost_nics.h"
 #include "agent/machine_service.h"
 #include "agent/metrics.h"
+#include "agent/node_conditions_service.h"
 #include "agent/node_doctor_service.h"
 #include "agent/nri_service.h"
 #include "agent/options.h"
@@ -95,8 +96,9 @@ class Agent {
   }
 
   Status run() {
-    for (auto step : {&Agent::start_pages, &Agent::start_events, &Agent::start_machine,
-                      &Agent::start_following, &Agent::start_startup_taint}) {
+    for (auto step :
+         {&Agent::start_pages, &Agent::start_events, &Agent::start_conditions,
+          &Agent::start_machine, &Agent::start_following, &Agent::start_startup_taint}) {
       outcome_ = (this->*step)();
       if (outcome_) continue;
       end_services();
@@ -148,6 +150,13 @@ class Agent {
     if (!options) return {};
     events_.emplace(outbox_, options->node);
     return start(std::make_unique<KubeEventsService>(context_, *options, outbox_));
+  }
+
+  /// They wait for the doctor's first look.
+  Status start_conditions() {
+    const auto options = TRY(node_conditions_options(settings(), host::read_environment()));
+    if (!options) return {};
+    return start(std::make_unique<NodeConditionsService>(context_, *options, conditions_));
   }
 
   /// Null where Kubernetes is told nothing.
@@ -243,7 +252,8 @@ class Agent {
     in_force_.set(std::make_shared<const config::Config>(config_));
     const auto origin = TRY(options::machine_origin(settings()));
     NodeDoctor::Links links{[origin] { return options::open_machine(origin); },
-                            [this] { return doctor_wishes(*in_force_.get()); }, documents_.doctor};
+                            [this] { return doctor_wishes(*in_force_.get()); }, documents_.doctor,
+                            conditions_};
     return start(
         std::make_unique<NodeDoctorService>(context_, node_doctor_options(settings()), links));
   }
@@ -348,6 +358,7 @@ class Agent {
   EventOutbox outbox_{metrics_, clock_};
   std::optional<PodEvents> events_;
   Documents documents_;
+  loop::Shared<checks::LatestConditions> conditions_;  ///< from the doctor's thread
   loop::Shared<std::shared_ptr<const config::Config>>
       in_force_;  ///< for the doctor's thread; null: off
   boost::asio::signal_set signals_;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "data/json.h"
 
 namespace railhead::agent {
@@ -85,9 +86,7 @@ void append_field(std::string& line, config::LogFormat format, std::string_view 
 
 /// At most `kept` bytes of it, whole characters, and how long it was.
 std::string cut(std::string_view value, std::size_t kept) {
-  std::size_t end = kept;
-  while (end > 0 && (static_cast<unsigned char>(value[end]) & 0xC0) == 0x80) --end;
-  return fmt::format("{}… ({} bytes)", value.substr(0, end), value.size());
+  return fmt::format("{}… ({} bytes)", whole_characters(value, kept), value.size());
 }
 
 /// Appends fields until the line would be longer than `most`; how many were appended.

@@ -206,6 +206,9 @@ struct Metrics : metrics::MetricRegistry {
   metrics::Counter<metrics::Label<"outcome", "posted", "failed", "dropped">> kube_events{
       *this, "railhead_kube_events_total",
       "Events for Kubernetes, repeats in between as one: posted, tried in vain, and lost."};
+  metrics::Counter<metrics::Label<"outcome", "written", "failed">> node_conditions{
+      *this, "railhead_node_conditions_total",
+      "Times that the conditions of the node were written into Kubernetes, or tried in vain."};
   metrics::Gauge<label::Place> http_listening{
       *this, "railhead_http_listening",
       "1 while these pages are served at this place, else 0; /readyz says why."};

@@ -90,6 +90,7 @@ void NodeDoctor::judge(Result<checks::Diagnosis> diagnosis) {
     if (is_news(failure_, why)) {
       context_.log.write(config::LogLevel::warn, "checks not made", {{"why", why}});
     }
+    tell(checks::unknown_conditions("checks not made: " + why));
     return;
   }
   failure_.clear();
@@ -197,6 +198,13 @@ void NodeDoctor::publish(const checks::Diagnosis& diagnosis) {
   metrics.doctor_run_seconds.set(seconds_of(diagnosis.took));
   metrics.doctor_left_out.set(diagnosis.left_out);
   links_.page.set(report::to_json(checks::report_of(diagnosis, false)));
+  tell(checks::conditions_of(diagnosis.findings));
+}
+
+void NodeDoctor::tell(std::vector<checks::Condition> conditions) {
+  auto& clock = context_.clock;
+  links_.conditions.set(std::make_shared<const checks::ConditionsSeen>(
+      checks::ConditionsSeen{std::move(conditions), clock.now(), clock.calendar()}));
 }
 
 void NodeDoctor::load_history() {

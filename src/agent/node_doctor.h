@@ -14,6 +14,7 @@
 
 #include "agent/context.h"
 #include "checks/check.h"
+#include "checks/conditions.h"
 #include "checks/history.h"
 #include "checks/report.h"
 #include "host/back_off_host.h"
@@ -42,7 +43,8 @@ class NodeDoctor {
   struct Links {
     Open open;
     AskWishes wishes;
-    loop::Shared<std::string>& page;  ///< the last look as a DoctorReport
+    loop::Shared<std::string>& page;                     ///< the last look as a DoctorReport
+    loop::Shared<checks::LatestConditions>& conditions;  ///< for Kubernetes
   };
 
   NodeDoctor(Context context, NodeDoctorOptions options, Links links);
@@ -66,6 +68,7 @@ class NodeDoctor {
   void keep_history();
   void date(checks::Diagnosis& diagnosis);
   void publish(const checks::Diagnosis& diagnosis);
+  void tell(std::vector<checks::Condition> conditions);
   void log_changes(const checks::Diagnosis& diagnosis,
                    const std::vector<const checks::Finding*>& changed);
 

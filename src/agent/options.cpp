@@ -53,6 +53,23 @@ std::optional<KubeEventsOptions> kube_events_options(const config::Settings& set
   return options;
 }
 
+Result<std::optional<NodeConditionsOptions>> node_conditions_options(
+    const config::Settings& settings, host::Environment environment) {
+  if (!settings.kubernetes.conditions) return std::optional<NodeConditionsOptions>();
+  const auto doctor = node_doctor_options(settings);
+  if (doctor.every.count() == 0) {
+    return Error{ErrorCode::usage,
+                 "kubernetes.conditions needs the doctor's checks: set doctor.everySeconds, such "
+                 "as 300"};
+  }
+  constexpr int kMissedLooks = 3;
+  NodeConditionsOptions options;
+  options.node = kubernetes_node_name(settings.node.name);
+  options.access = access_source(settings, std::move(environment));
+  options.stale_after = kMissedLooks * (doctor.every + doctor.limit);
+  return std::optional(std::move(options));
+}
+
 std::optional<FeatureFileOptions> feature_file_options(const config::Settings& settings) {
   if (settings.nfd.file.empty()) return std::nullopt;
   FeatureFileOptions options;

@@ -6,6 +6,7 @@
 #include "agent/feature_file.h"
 #include "agent/kube_events.h"
 #include "agent/machine_reader.h"
+#include "agent/node_conditions.h"
 #include "agent/node_doctor.h"
 #include "agent/pods_monitor.h"
 #include "agent/pool_publisher.h"
@@ -30,6 +31,9 @@ Result<checks::Wishes> doctor_wishes(const config::Config& config);
 /// Absent where kubernetes.events is false.
 std::optional<KubeEventsOptions> kube_events_options(const config::Settings& settings,
                                                      host::Environment environment);
+/// Absent where kubernetes.conditions is false. Fails where the doctor never looks.
+Result<std::optional<NodeConditionsOptions>> node_conditions_options(
+    const config::Settings& settings, host::Environment environment);
 /// Absent where nfd.file names none.
 std::optional<FeatureFileOptions> feature_file_options(const config::Settings& settings);
 PodsOptions pods_options(const config::Settings& settings);

@@ -65,6 +65,7 @@ struct Settings {
   struct Kubernetes {
     bool startup_taint = false;
     bool events = false;
+    bool conditions = false;
     std::string kubeconfig;
   };
 
@@ -230,6 +231,10 @@ inline constexpr SettingSpec kSettings[] = {
     {"kubernetes.events", "--kubernetes-events", "false", "true|false",
      "post Events of pods and of the node where RDMA is refused, contradicted or silently not used",
      into<&Settings::kubernetes, &Settings::Kubernetes::events, parse_switch>},
+    {"kubernetes.conditions", "--node-conditions", "false", "true|false",
+     "write what the doctor's checks find into the conditions of this node; needs "
+     "doctor.everySeconds",
+     into<&Settings::kubernetes, &Settings::Kubernetes::conditions, parse_switch>},
     {"kubernetes.kubeconfig", "--kubeconfig", "", "FILE",
      "how to reach the API server; default: KUBECONFIG, else the pod's service account",
      into<&Settings::kubernetes, &Settings::Kubernetes::kubeconfig, parse_path_or_nothing>},

@@ -60,7 +60,7 @@ Step files_step(const Situation& situation, Step step, const std::vector<FileTex
       return step;
     }
     if (*now == file.text) continue;
-    step.changes.push_back({Change::Kind::file, file.path, file.text, *std::move(now)});
+    step.changes.push_back({Change::Kind::file, file.path, file.text, false, *std::move(now)});
   }
   if (step.after.empty()) step.after = join(paths, ", ");
   if (step.changes.empty() && !overruler.empty() && !contains(paths, overruler)) {

@@ -24,6 +24,7 @@ from lib.process import output  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 CHART = TREE / "deploy/charts"
 KUSTOMIZE = TREE / "deploy/kustomize"
+NPD = TREE / "deploy/node-problem-detector/railhead-doctor.json"
 # The oldest that the chart admits, the oldest that the cluster tests meet, and the newest.
 KUBERNETES = ("1.26.15", "1.30.14", "1.36.3")
 # As the post on k8s-rdma-device-plugin installs its chart.
@@ -69,6 +70,8 @@ WRONG = {
     "kubelet.rootDir=var/lib/kubelet": "'/kubelet/rootDir'",
     "startupTaint.enabled=yes": "'/startupTaint/enabled'",
     "events.enabled=1": "'/events/enabled'",
+    "doctor.interval=often": "'/doctor/interval'",
+    "nodeConditions.enabled=yes": "'/nodeConditions/enabled'",
     "nfd.directory=features.d": "'/nfd/directory'",
     "nfd.enable=true": "'/nfd': additional properties 'enable' not allowed",
     "metrics.alerts.enable=true": "additional properties 'enable' not allowed",
@@ -193,6 +196,32 @@ class Chart(unittest.TestCase):
         spec = next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
         self.assertTrue(spec["automountServiceAccountToken"])
         self.assertIn({"name": "RAILHEAD_STARTUP_TAINT", "value": "true"}, spec["containers"][0]["env"])
+
+    def test_node_conditions_have_the_rights_of_the_page(self) -> None:
+        def daemon(*values: str) -> dict:
+            found = objects(render("--set", "nodeConditions.enabled=true", *values, release="railhead"))
+            return next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
+
+        found = objects(render("--set", "nodeConditions.enabled=true", "--kube-version", "1.36.0", release="railhead"))
+        page = objects((TREE / "deploy/rbac/node-conditions.yaml").read_text()
+                       .replace("railhead:railhead", "kube-system:railhead")
+                       .replace("namespace: railhead", "namespace: kube-system")
+                       .replace("railhead-node-conditions", "kube-system-railhead-node-conditions"))
+        kinds = {one["kind"] for one in page}
+        for one in found:
+            one["metadata"].pop("labels")
+        self.assertEqual(page, [one for one in found if one["kind"] in kinds])
+        # The conditions that the policy leaves the token are those that the agent writes.
+        policy = next(one for one in page if one["kind"] == "ValidatingAdmissionPolicy")["spec"]
+        ours = next(one["expression"] for one in policy["variables"] if one["name"] == "ours")
+        types = [one["type"] for one in json.loads(NPD.read_text())["conditions"]]
+        self.assertEqual(types, re.findall(r"'(\w+)'", ours))
+        spec = daemon()
+        self.assertTrue(spec["automountServiceAccountToken"])
+        for spec, interval in (spec, "5m"), (daemon("--set", "doctor.interval=1m"), "1m"):
+            env = {one["name"]: one.get("value") for one in spec["containers"][0]["env"]}
+            self.assertEqual("true", env["RAILHEAD_NODE_CONDITIONS"])
+            self.assertEqual(interval, env["RAILHEAD_DOCTOR_INTERVAL"])
 
     def test_events_add_exactly_their_rights(self) -> None:
         def rendered(*values: str) -> list[dict]:

@@ -52,7 +52,7 @@ class NodeDoctorTest : public testing::Test {
                             return std::unique_ptr<host::Host>(
                                 new snapshot::SnapshotHost(patient_.snapshot()));
                           },
-                          [this] { return wishes_; }, page_});
+                          [this] { return wishes_; }, page_, conditions_});
     doctor_->start();
   }
 
@@ -90,6 +90,7 @@ class NodeDoctorTest : public testing::Test {
   Result<checks::Wishes> wishes_ = checks::Wishes();
   std::string failure_;  ///< why the machine cannot be opened
   loop::Shared<std::string> page_;
+  loop::Shared<checks::LatestConditions> conditions_;
   NodeDoctorOptions options_;
   std::unique_ptr<Log> log_;
   int output_ = -1;
@@ -170,6 +171,28 @@ TEST_F(NodeDoctorTest, the_page_is_what_doctor_prints_with_time_and_boot) {
   EXPECT_EQ(page->find("bootId")->scalar, "b0");
   EXPECT_EQ(page->find("time")->scalar, "1970-01-01T00:00:00Z");
   EXPECT_GT(page->find("findings")->items.size(), 100U);
+}
+
+TEST_F(NodeDoctorTest, each_look_is_told_as_conditions) {
+  const auto outcome = [&](std::string_view type) {
+    const auto seen = conditions_.get();
+    for (const auto& one : seen->conditions) {
+      if (one.type == type) return std::pair(one.outcome, one.message);
+    }
+    return std::pair(checks::Outcome::unknown, std::string("no such condition"));
+  };
+  EXPECT_EQ(conditions_.get(), nullptr);
+  look();
+  EXPECT_EQ(outcome("RDMALinkUnhealthy").first, checks::Outcome::good);
+  patient_.set(kState, "1: DOWN");
+  const auto at = clock_.now();
+  look();
+  EXPECT_EQ(outcome("RDMALinkUnhealthy").first, checks::Outcome::problem);
+  EXPECT_EQ(conditions_.get()->at, at);
+  failure_ = "no descriptors";
+  look();
+  EXPECT_EQ(outcome("RDMALinkUnhealthy"),
+            std::pair(checks::Outcome::unknown, std::string("checks not made: no descriptors")));
 }
 
 TEST_F(NodeDoctorTest, sees_a_link_flap_that_no_single_look_sees) {

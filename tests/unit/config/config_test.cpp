@@ -50,7 +50,7 @@ injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, dev
   roceWithoutHostNetwork: true, pfWithVfs: false, vmRuntimes: true, vmRuntimeHandlers: q,
   ucxEnvironment: false, nvshmemEnvironment: true, ncclTopoFile: /r}
 nfd: {file: /x, expirySeconds: 10, removeAtEnd: true}
-kubernetes: {startupTaint: true, events: true, kubeconfig: /w}
+kubernetes: {startupTaint: true, events: true, conditions: true, kubeconfig: /w}
 pods: {sampleSeconds: 7, graceSeconds: 8, ignore: s/s, queuePairs: always}
 metrics: {bindAddress: t, socket: /u, tokenFile: /v, portSeconds: 9}
 doctor: {everySeconds: 10, historyFile: /w}
@@ -63,8 +63,9 @@ log: {level: error, format: json}
   const auto& [host, topology, node, nri, plugin, kubelet, kubernetes, nfd, injection, pods,
                metrics, doctor, log] = config->settings();
   EXPECT_EQ(std::tie(nfd.file, nfd.expiry, nfd.remove_at_end), std::tuple("/x", 10s, true));
-  EXPECT_EQ(std::tie(kubernetes.startup_taint, kubernetes.events, kubernetes.kubeconfig),
-            std::tuple(true, true, "/w"));
+  EXPECT_EQ(std::tie(kubernetes.startup_taint, kubernetes.events, kubernetes.conditions,
+                     kubernetes.kubeconfig),
+            std::tuple(true, true, true, "/w"));
   EXPECT_EQ(std::tie(host.root, host.snapshot, host.nccl_topo, host.proc),
             std::tuple("/a", "b", "c", "/d"));
   EXPECT_EQ(std::tie(host.rescan, host.port_check), std::tuple(5s, 6s));

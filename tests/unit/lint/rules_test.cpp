@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/contains.h"
+#include "base/text.h"
 #include "unit/lint/lint_text.h"
 
 namespace railhead::test {
@@ -276,6 +278,17 @@ TEST(LintRules, every_rule_has_a_case) {
     EXPECT_EQ(rule->what.back(), '.') << rule->id;
     EXPECT_EQ(rule->why.back(), '.') << rule->id;
     EXPECT_EQ(rule->remedy.back(), '.') << rule->id;
+  }
+}
+
+/// E20 to E26. Each rule has a case above, and golden.txt what is found in the guides themselves.
+TEST(LintRules, find_every_error_of_the_guides_manifests) {
+  for (int error = 20; error <= 26; ++error) {
+    const auto id = "E" + std::to_string(error);
+    const auto& rules = lint::all_rules();
+    EXPECT_TRUE(std::any_of(rules.begin(), rules.end(), [&](const lint::Rule* rule) {
+      return contains(split_words(rule->covers), id);
+    })) << id;
   }
 }
 
