@@ -118,7 +118,13 @@ Result<setup::Machine> open_machine(const config::Config& config) {
 /// Two that change one machine would take each other's changes for somebody else's.
 Status take_lock(const setup::Machine& machine) {
   if (TRY(machine.tree->lock())) return {};
-  return Error{ErrorCode::unavailable, "another railhead setup changes this machine"};
+  const auto holder = machine.tree->lock_holder();
+  if (!holder) return Error{ErrorCode::unavailable, "another railhead setup changes this machine"};
+  const std::string process = std::to_string(*holder);
+  const auto name = setup::text_of(*machine.host, "/proc/" + process + "/comm");
+  return Error{ErrorCode::unavailable, "process " + process + " (" + report::printable(trim(name)) +
+                                           ") has the lock that a setup takes: another railhead "
+                                           "setup changes this machine, or the lock is in its way"};
 }
 
 Result<int> show_plan(const Invocation& invocation, const config::Config& config,

@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,7 +68,8 @@ Status remove_name(int folder, const std::string& name, const std::string& path)
 [[noreturn]] void become(int root, int standard_error, char** arguments) {
   static char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
   static char* environment[] = {path, nullptr};
-  if (::fchdir(root) == 0 && ::chroot(".") == 0 && ::dup2(standard_error, STDERR_FILENO) >= 0)
+  if (::fchdir(root) == 0 && ::chroot(".") == 0 && ::dup2(standard_error, STDOUT_FILENO) >= 0 &&
+      ::dup2(standard_error, STDERR_FILENO) >= 0)
     ::execvpe(arguments[0], arguments, environment);
   constexpr std::string_view kFailed = "cannot be started";
   (void)!::write(standard_error, kFailed.data(), kFailed.size());
@@ -90,6 +92,22 @@ std::string last_of(int descriptor) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> holder_in(std::string_view locks, std::uint64_t device,
+                                       std::uint64_t inode) {
+  // "1: FLOCK  ADVISORY  WRITE 30946 08:01:275 0 EOF", where the device is hexadecimal
+  for (const auto line : split(locks, '\n')) {
+    const auto words = split_words(line);
+    if (words.size() < 6 || words[1] != "FLOCK") continue;
+    const auto file = split(words[5], ':');
+    const bool is_it = file.size() == 3 && parse_hex(file[0]).value_or(~0ULL) == major(device) &&
+                       parse_hex(file[1]).value_or(~0ULL) == minor(device) &&
+                       parse_unsigned(file[2]).value_or(0) == inode;
+    const auto process = is_it ? parse_unsigned(words[4]) : std::uint64_t{0};
+    if (process && *process != 0) return *process;
+  }
+  return std::nullopt;
+}
 
 bool is_written_by_us(const FileContent& content) {
   const auto owner = content.uid.value_or(0);
@@ -196,7 +214,8 @@ Status Tree::remove_folder(const std::string& path) {
   const auto place = place_of(path);
   if (!place) return means_absent(errno_of(place.error())) ? Status() : Status(place.error());
   if (::unlinkat(place->folder.get(), place->name.c_str(), AT_REMOVEDIR) == 0) return {};
-  if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT) return {};
+  // EBUSY: something is mounted there, such as the machine's own folder in a container.
+  if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT || errno == EBUSY) return {};
   return host_error(path, errno);
 }
 
@@ -228,6 +247,19 @@ Result<bool> Tree::lock() {
     return host_error("/", errno);
   }
   return true;
+}
+
+std::optional<std::uint64_t> Tree::lock_holder() {
+  constexpr std::size_t kMostLocks = std::size_t{1} << 20;
+  const auto locks = read("/proc/locks", kMostLocks);
+  if (!locks || !*locks) return std::nullopt;
+  for (const auto* lock : {&lock_, &lock_of_etc_}) {
+    struct stat facts {};
+
+    if (!*lock || ::fstat(lock->get(), &facts) != 0) continue;
+    if (auto holder = holder_in(**locks, facts.st_dev, facts.st_ino)) return holder;
+  }
+  return std::nullopt;
 }
 
 Status Tree::run(const std::vector<std::string>& command) {

@@ -25,6 +25,10 @@ struct FileContent {
   friend bool operator==(const FileContent&, const FileContent&) = default;
 };
 
+/// The process that has an flock(2) on this file, by /proc/locks (proc(5)). Absent: none is there.
+std::optional<std::uint64_t> holder_in(std::string_view locks, std::uint64_t device,
+                                       std::uint64_t inode);
+
 /// Whether nobody but root, or who runs this program, may have written it.
 bool is_written_by_us(const FileContent& content);
 
@@ -53,7 +57,8 @@ class Tree {
   /// Makes one folder, mode 0755. False: it is there.
   Result<bool> make_folder(const std::string& path);
 
-  /// Removes a folder that is empty; one that is not, or is not there, stays as it is.
+  /// Removes a folder that is empty; one that is not, is not there, or has something mounted on it,
+  /// stays as it is.
   Status remove_folder(const std::string& path);
 
   /// The bytes of a file that may be larger, `max_bytes` at most. Absent: no such file.
@@ -69,13 +74,16 @@ class Tree {
   /// function, in one pwrite(2).
   Status write_at(const std::string& path, std::uint64_t offset, std::string_view bytes);
 
-  /// Runs a program of the tree, with the tree as its root, until it ends. An error names the
-  /// command, with the last that it wrote to standard error.
+  /// Runs a program of the tree, with the tree as its root, until it ends. What it writes is not
+  /// passed on. An error names the command, with the last line of it.
   Status run(const std::vector<std::string>& command);
 
   /// Until the end of the object or of the process nobody else has this. False: somebody has. It is
   /// of the root and of /etc: a container that mounts some folders of the machine has another root.
   Result<bool> lock();
+
+  /// The process that kept lock() from it. Absent: none is to be seen from here.
+  std::optional<std::uint64_t> lock_holder();
 
   /// Whether /sys and /proc of the tree are those of a running kernel.
   [[nodiscard]] bool is_live();

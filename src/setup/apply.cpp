@@ -14,6 +14,8 @@ namespace {
 
 using Entry = JournalEntry;
 
+constexpr const char* kNoDriver = "";
+
 bool is_text(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto character = first_character(bytes);
@@ -33,7 +35,8 @@ class Applier {
   Applier(const Machine& machine, Kernel& kernel, Journal journal)
       : machine_(machine),
         kernel_(kernel),
-        journal_(std::move(journal)) {}
+        journal_(std::move(journal)),
+        boot_(boot_of(*machine.host)) {}
 
   /// Half of a file lies beside those that a run before was writing when it was ended.
   Status clean_up() {
@@ -67,19 +70,24 @@ class Applier {
         return kernel_.set_pci_field(change.subject, change.value);
       case Change::Kind::link: return set_link(change, step);
       case Change::Kind::driver: return set_driver(change, step);
-      // It goes with its virtual function.
-      case Change::Kind::identity: return kernel_.set_identity(change.subject);
+      case Change::Kind::identity: return set_identity(change, step);
       case Change::Kind::service: return kernel_.restart_service(change.subject);
     }
     return {};
   }
 
-  Status note(const Entry& entry) { return journal_.note(*machine_.tree, entry); }
+  Status note(Entry entry) {
+    const bool is_on_disk = entry.kind == Entry::Kind::folder || entry.kind == Entry::Kind::file;
+    if (!is_on_disk) entry.boot = boot_;
+    return journal_.note(*machine_.tree, entry);
+  }
 
-  /// What was there, of what has a text.
+  /// What was there, of what has a text, and what it passes on its way to what is wanted: whoever
+  /// ends us there leaves it.
   Status note_text(Entry::Kind kind, const Change& change, const std::string& step,
-                   std::string before) {
-    return note({kind, change.subject, step, {}, std::move(before), {change.value}});
+                   std::string before, std::vector<std::string> on_the_way = {}) {
+    on_the_way.insert(on_the_way.begin(), change.value);
+    return note({kind, change.subject, step, {}, std::move(before), std::move(on_the_way)});
   }
 
   Status make_folders(const std::string& path, const std::string& step) {
@@ -97,6 +105,10 @@ class Applier {
     if (content && !is_text(content->bytes)) {
       return Error{ErrorCode::unsupported,
                    change.subject + ": is not UTF-8, and the journal keeps text only"};
+    }
+    if ((content ? std::optional(content->bytes) : std::nullopt) != change.was) {
+      return Error{ErrorCode::unavailable,
+                   change.subject + ": somebody changed it since the plan was made: apply again"};
     }
     TRY_STATUS(make_folders(change.subject, step));
     TRY_STATUS(note({Entry::Kind::file, change.subject, step, content, "", {change.value}}));
@@ -129,14 +141,35 @@ class Applier {
   Status set_driver(const Change& change, const std::string& step) {
     const auto function = read_function(*machine_.host, change.subject);
     if (!function) return Error{ErrorCode::unavailable, "there is no function " + change.subject};
-    TRY_STATUS(note_text(Entry::Kind::driver, change, step, function->driver));
+    TRY_STATUS(note_text(Entry::Kind::driver, change, step, function->driver, {kNoDriver}));
     return kernel_.set_driver(change.subject, change.value);
+  }
+
+  /// The address goes with its virtual function. The driver is to be bound again where somebody
+  /// else made the function.
+  Status set_identity(const Change& change, const std::string& step) {
+    const auto function = read_function(*machine_.host, change.subject);
+    if (!function) return Error{ErrorCode::unavailable, "there is no function " + change.subject};
+    const bool is_ours = is_made_by_us(change.subject);
+    const Change binding{Change::Kind::driver, change.subject, function->driver};
+    if (!is_ours)
+      TRY_STATUS(note_text(Entry::Kind::driver, binding, step, function->driver, {kNoDriver}));
+    TRY_STATUS(kernel_.set_identity(change.subject));
+    const auto now = read_function(*machine_.host, change.subject);
+    if (is_ours || !now || now->driver == function->driver) return {};
+    return note({Entry::Kind::driver, change.subject, step, {}, kNoDriver, {now->driver}});
+  }
+
+  [[nodiscard]] bool is_made_by_us(const std::string& address) const {
+    const auto link = machine_.host->readlink(function_path(address, "physfn"));
+    return link && *link &&
+           journal_.find(Entry::Kind::functions, host::base_name(**link)) != nullptr;
   }
 
   Status set_functions(const Change& change, const std::string& step) {
     const std::string path = function_path(change.subject, "sriov_numvfs");
     const std::string before(trim(text_of(*machine_.host, path)));
-    TRY_STATUS(note_text(Entry::Kind::functions, change, step, before));
+    TRY_STATUS(note_text(Entry::Kind::functions, change, step, before, {"0"}));
     return kernel_.set_functions(change.subject,
                                  static_cast<unsigned>(TRY(parse_number(change.value))));
   }
@@ -144,6 +177,7 @@ class Applier {
   const Machine& machine_;
   Kernel& kernel_;
   Journal journal_;
+  const std::string boot_;
 };
 
 const Step* find_step(const Plan& plan, const std::string& id) {

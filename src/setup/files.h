@@ -4,6 +4,7 @@
 // `setup profile --machine-config` writes them down for who may not be edited live.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace railhead::setup {
 struct FileText {
   std::string path;
   std::string text;
+  std::optional<std::string> edited{};  ///< what it was made of; absent: of nothing
 };
 
 /// Names, one a line, of modules-load.d(5).

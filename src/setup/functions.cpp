@@ -45,15 +45,6 @@ std::vector<std::string> virtual_functions(host::Host& host, const std::string& 
   }
 }
 
-/// "ens8f0#0-3" names a part of the virtual functions of ens8f0.
-std::string name_of(const std::string& pf_name) {
-  return pf_name.substr(0, pf_name.find('#'));
-}
-
-bool is_vfio(const std::string& driver) {
-  return driver.ends_with("vfio-pci") || driver.ends_with("vfio_pci");
-}
-
 /// Drivers that leave DMA to whom the group is given (driver_managed_dma in Linux
 /// drivers/pci/pcie/portdrv.c, drivers/pci/pci-stub.c, drivers/vfio/pci).
 bool is_without_dma(const std::string& driver) {
@@ -66,11 +57,17 @@ bool is_selected(const NetworkFunction& function, const VfPolicy& policy) {
   if (!policy.root_devices.empty() && !contains(policy.root_devices, function.address))
     return false;
   return policy.pf_names.empty() ||
-         std::any_of(policy.pf_names.begin(), policy.pf_names.end(),
-                     [&](const std::string& name) { return name_of(name) == function.netdev; });
+         std::any_of(policy.pf_names.begin(), policy.pf_names.end(), [&](const std::string& name) {
+           const auto part = part_of(name);
+           return part && part->netdev == function.netdev;
+         });
 }
 
 }  // namespace
+
+bool is_vfio(std::string_view driver) {
+  return driver.ends_with("vfio-pci") || driver.ends_with("vfio_pci");
+}
 
 std::string function_path(const std::string& address, const std::string& attribute) {
   return "/sys/bus/pci/devices/" + address + "/" + attribute;

@@ -24,6 +24,9 @@ bool has_text_before(JournalEntry::Kind kind) {
          kind == Kind::link || kind == Kind::driver;
 }
 
+constexpr std::string_view kVersion = "railhead.io/v1alpha1";
+constexpr std::string_view kDocument = "SetupJournal";
+
 /// Files of a few KiB, and the journal has a few of them.
 constexpr data::ParseLimits kJournalLimits{std::size_t{16} << 20, 16, 65536};
 
@@ -41,6 +44,7 @@ data::Json entry_json(const JournalEntry& entry) {
   if (entry.kind == JournalEntry::Kind::file)
     json["before"] = entry.file ? file_json(*entry.file) : data::Json(nullptr);
   if (has_text_before(entry.kind)) json["before"] = entry.attribute;
+  if (!entry.boot.empty()) json["boot"] = entry.boot;
   json["ours"] = data::Json::array();
   for (const auto& text : entry.ours) json["ours"].push_back(text);
   return json;
@@ -57,9 +61,12 @@ Result<std::string> text_at(const data::Value& value, std::string_view key) {
   return found->as_string();
 }
 
-Result<std::uint32_t> number_at(const data::Value& value, std::string_view key) {
+Result<std::uint32_t> number_at(const data::Value& value, std::string_view key,
+                                std::uint32_t most = ~std::uint32_t{0}) {
   const auto* found = TRY(member(value, key));
-  return static_cast<std::uint32_t>(TRY(found->as_unsigned()));
+  const auto number = TRY(found->as_unsigned());
+  if (number <= most) return static_cast<std::uint32_t>(number);
+  return data::malformed_at(found->mark, std::string(key) + " is " + found->scalar + ", too large");
 }
 
 bool has_control_characters(std::string_view text) {
@@ -75,12 +82,14 @@ bool is_name(std::string_view text) {
 
 bool is_path(std::string_view text) {
   const auto slash = text.rfind('/');
-  return text.starts_with('/') && is_name(text.substr(slash + 1)) && !has_control_characters(text);
+  return text.starts_with('/') && is_name(text.substr(slash + 1)) &&
+         text.find("/../") == std::string_view::npos && !has_control_characters(text);
 }
 
+constexpr std::string_view kSysctls = "/proc/sys/";
+
 bool is_attribute(std::string_view text) {
-  return is_path(text) && (text.starts_with("/sys/") || text.starts_with("/proc/sys/")) &&
-         text.find("/../") == std::string_view::npos;
+  return is_path(text) && (text.starts_with("/sys/") || text.starts_with(kSysctls));
 }
 
 /// "ens8f0/rings.rx"
@@ -130,6 +139,7 @@ Result<JournalEntry> read_entry(const data::Value& value) {
   for (const auto& text : TRY(member(value, "ours"))->items)
     entry.ours.push_back(TRY(text.as_string()));
   if (has_text_before(entry.kind)) entry.attribute = TRY(text_at(value, "before"));
+  if (value.find("boot") != nullptr) entry.boot = TRY(text_at(value, "boot"));
   if (!is_possible(entry)) {
     return data::malformed_at(value.mark,
                               in_quotes(entry.subject) + " is no " + kind + " that setup changes");
@@ -138,7 +148,7 @@ Result<JournalEntry> read_entry(const data::Value& value) {
   const auto& before = *TRY(member(value, "before"));
   if (before.kind == data::Value::Kind::null) return entry;
   auto text = TRY(text_at(before, "text"));
-  const auto mode = TRY(number_at(before, "mode"));
+  const auto mode = TRY(number_at(before, "mode", 07777));
   const auto uid = TRY(number_at(before, "uid"));
   const auto gid = TRY(number_at(before, "gid"));
   entry.file = host::FileContent{std::move(text), mode, uid, gid};
@@ -156,13 +166,15 @@ bool is_ours(const JournalEntry& known, const JournalEntry& now) {
 /// What we give to what we have changed before. A file that another program writes at each boot
 /// would otherwise make the journal grow for ever.
 void add(JournalEntry& known, const JournalEntry& now) {
-  if (!is_ours(known, now)) {
+  const bool is_gone = ended_by_boot(known, now.boot);
+  if (is_gone || !is_ours(known, now)) {
     known.file = now.file;
     known.attribute = now.attribute;
-    if (now.kind == JournalEntry::Kind::file) known.ours.clear();
+    if (is_gone || now.kind == JournalEntry::Kind::file) known.ours.clear();
   } else if (now.kind == JournalEntry::Kind::file) {
     known.ours = {now.file->bytes};
   }
+  known.boot = now.boot;
   for (const auto& text : now.ours) {
     if (!contains(known.ours, text)) known.ours.push_back(text);
   }
@@ -176,7 +188,26 @@ std::vector<std::string> folders_of(const std::string& path) {
   return folders;
 }
 
+/// Whether this release knows what it says.
+Status check_kind(const data::Value& root) {
+  const auto text_of = [&](std::string_view key) {
+    const auto* found = root.find(key);
+    return found == nullptr ? std::string() : found->scalar;
+  };
+  if (text_of("kind") == kDocument && text_of("apiVersion") == kVersion) return {};
+  return Error{ErrorCode::unsupported, "is " + in_quotes(text_of("kind")) + " of " +
+                                           in_quotes(text_of("apiVersion")) + ", and not " +
+                                           std::string(kDocument) + " of " + std::string(kVersion)};
+}
+
 }  // namespace
+
+bool ended_by_boot(const JournalEntry& entry, const std::string& boot) {
+  if (entry.boot.empty() || boot.empty() || entry.boot == boot) return false;
+  const bool is_sysctl =
+      entry.kind == JournalEntry::Kind::attribute && entry.subject.starts_with(kSysctls);
+  return has_text_before(entry.kind) && !is_sysctl;
+}
 
 Result<Journal> Journal::read(host::Tree& tree) {
   const auto content = TRY(tree.find(kPath, kJournalLimits.bytes));
@@ -195,6 +226,7 @@ Result<Journal> Journal::read(host::Tree& tree) {
 Result<Journal> Journal::parse(std::string_view text) {
   Journal journal;
   const auto root = TRY(data::parse_json(text, kJournalLimits));
+  TRY_STATUS(check_kind(root));
   if (const auto* folders = root.find("folders")) {
     journal.folders_ = TRY(folders->as_strings());
     for (const auto& folder : journal.folders_) {
@@ -230,7 +262,7 @@ Status Journal::write(host::Tree& tree) {
   for (const auto& folder : folders_of(kPath)) {
     if (TRY(tree.make_folder(folder))) folders_.push_back(folder);
   }
-  data::Json json{{"apiVersion", "railhead.io/v1alpha1"}, {"kind", "SetupJournal"}};
+  data::Json json{{"apiVersion", kVersion}, {"kind", kDocument}};
   json["folders"] = data::json_list(folders_, [](const std::string& path) { return path; });
   json["entries"] = data::json_list(entries_, entry_json);
   const auto text = data::to_json_text(json);
@@ -245,7 +277,12 @@ Status Journal::note(host::Tree& tree, const JournalEntry& entry) {
     return one.kind == entry.kind && one.subject == entry.subject;
   });
   if (known == entries_.end()) {
-    entries_.push_back(entry);
+    // A folder that was made again comes before what is known of it already: it goes last.
+    const auto below = std::find_if(entries_.begin(), entries_.end(), [&](const auto& one) {
+      return entry.kind == JournalEntry::Kind::folder &&
+             one.subject.starts_with(entry.subject + "/");
+    });
+    entries_.insert(below, entry);
   } else {
     add(*known, entry);
   }
@@ -258,8 +295,11 @@ Status Journal::forget(host::Tree& tree, const JournalEntry& entry) {
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const JournalEntry& known) {
     return known.kind == entry.kind && known.subject == entry.subject;
   });
+  auto entries = entries_;
   if (found != entries_.end()) entries_.erase(found);
-  return entries_.empty() ? remove(tree) : save(tree);
+  auto status = entries_.empty() ? remove(tree) : save(tree);
+  if (!status) entries_ = std::move(entries);
+  return status;
 }
 
 Status Journal::remove(host::Tree& tree) {

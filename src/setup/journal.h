@@ -37,9 +37,15 @@ struct JournalEntry {
   std::optional<host::FileContent> file;
   /// An attribute, a field, a setting or a driver before, or the number of virtual functions.
   std::string attribute;
-  /// Every content that we gave it; of a file only what may stand there now.
+  /// Every content that we gave it, and what it passes on the way; of a file only what may stand
+  /// there now.
   std::vector<std::string> ours;
+  std::string boot = {};  ///< boot_of() when it was changed last; "": not known
 };
+
+/// Whether a reboot since took it away: it was in the kernel alone, no file of ours brings it
+/// again, and `boot` is another one than that of the change.
+bool ended_by_boot(const JournalEntry& entry, const std::string& boot);
 
 class Journal {
  public:
@@ -50,7 +56,8 @@ class Journal {
   /// One that others than root may write is an error, too: what it says is done as root.
   static Result<Journal> read(host::Tree& tree);
 
-  /// The same of its text, of which nothing is believed that setup would not have written.
+  /// The same of its text, of which nothing is believed that setup would not have written. One of
+  /// another release that we do not know is an error.
   static Result<Journal> parse(std::string_view text);
 
   [[nodiscard]] const std::vector<JournalEntry>& entries() const { return entries_; }
@@ -62,8 +69,8 @@ class Journal {
   /// then nothing is noted.
   Status note(host::Tree& tree, const JournalEntry& entry);
 
-  /// Forgets an entry. After the last one the journal goes, with the folders that we made for
-  /// it where nobody else put anything.
+  /// Forgets an entry; where that cannot be written, it is known on. After the last one the journal
+  /// goes, with the folders that we made for it where nobody else put anything.
   Status forget(host::Tree& tree, const JournalEntry& entry);
 
   /// Removes the journal, and its folders where they are empty: a run that was ended before the

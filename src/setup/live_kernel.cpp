@@ -171,6 +171,7 @@ Status LiveKernel::set_driver(const std::string& address, const std::string& dri
   // sysfs-bus-pci, driver_override).
   TRY_STATUS(set_attribute(function_path(address, "driver_override"),
                            driver == kVfio ? driver + "\n" : "\n"));
+  if (function->driver == driver) return {};
   if (!function->driver.empty())
     TRY_STATUS(set_attribute(function_path(address, "driver/unbind"), address));
   if (driver.empty()) return {};

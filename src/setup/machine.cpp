@@ -19,6 +19,10 @@ std::string text_of(host::Host& host, const std::string& path) {
   return text && *text ? **text : "";
 }
 
+std::string boot_of(host::Host& host) {
+  return std::string(trim(text_of(host, "/proc/sys/kernel/random/boot_id")));
+}
+
 std::string with_single_spaces(std::string_view text) {
   std::vector<std::string> words;
   for (const auto word : split_words(text)) words.emplace_back(word);

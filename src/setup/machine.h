@@ -23,6 +23,10 @@ struct Machine {
 /// What reading says, or "": for what is only looked for.
 std::string text_of(host::Host& host, const std::string& path);
 
+/// What tells a boot of the machine from another, and from another machine's (random(4)). "": no
+/// kernel says it.
+std::string boot_of(host::Host& host);
+
 /// A text with one space between its words: the kernel prints several numbers with tabs.
 std::string with_single_spaces(std::string_view text);
 

@@ -21,7 +21,7 @@ Step of_service(const Situation& situation, const std::string& service) {
     step.reason = unit.memlock_path;
     return step;
   }
-  return files_step(situation, std::move(step), {memlock_file(service)});
+  return files_step(situation, std::move(step), {memlock_file(service)}, unit.memlock_path);
 }
 
 }  // namespace

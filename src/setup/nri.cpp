@@ -3,11 +3,14 @@
 // Facts: containerd 1.7 has NRI off unless its file says `disable = false`, containerd 2 has it on
 // unless it says `disable = true` (docs/NRI.md of both). A file of version 1 names plugins without
 // their type; containerd 2 takes "nri" in it for another plugin, and warns. CRI-O has it on
-// since 1.26.2 unless `enable_nri = false` (docs/crio.conf.5.md).
+// since 1.26.2 unless `enable_nri = false` (docs/crio.conf.5.md). What containerd 1.7 says of a
+// plugin is the section of the last file that has it, whole, and `disabled_plugins` of all files
+// (cmd/containerd's server/config/config.go, mergeConfig).
 #include <algorithm>
 #include <utility>
 
 #include "base/absent.h"
+#include "base/contains.h"
 #include "base/text.h"
 #include "data/below.h"
 #include "data/toml.h"
@@ -17,7 +20,7 @@ namespace railhead::setup {
 namespace {
 
 /// Of containerd's file; containerd 2 writes 3.
-constexpr int kNewestSchema = 3;
+constexpr std::uint64_t kNewestSchema = 3;
 constexpr const char* kDropIn = "50-railhead-nri.toml";
 
 /// Absent: the section does not say it.
@@ -26,20 +29,23 @@ std::optional<bool> flag_in(const data::Value* section, std::string_view key) {
   return flag != nullptr ? or_absent(flag->as_bool()) : std::nullopt;
 }
 
+/// What is to be in a file, and what it was made of.
+struct Edit {
+  std::string path;
+  Result<std::string> text;
+  std::optional<std::string> edited{};
+};
+
 /// What a file would be with each of these flags false.
-Result<std::string> with_false(const system::ConfigFile& file,
-                               const std::vector<data::TomlPath>& flags) {
+Edit with_false(const system::ConfigFile& file, const std::vector<data::TomlPath>& flags) {
   std::string text = file.text;
   for (const auto& flag : flags) {
     auto edited = data::set_toml_boolean(text, flag, false);
-    if (!edited) return edited.error().context(file.path);
+    if (!edited) return {file.path, edited.error().context(file.path)};
     text = *std::move(edited);
   }
-  return text;
+  return {file.path, std::move(text), file.text};
 }
-
-/// Paths, and what is to be there.
-using Texts = std::vector<std::pair<std::string, Result<std::string>>>;
 
 class ContainerdNri {
  public:
@@ -50,24 +56,65 @@ class ContainerdNri {
   /// Each file that says no is changed. Where nothing says it and containerd does not take plugins
   /// by itself, one is to say yes.
   [[nodiscard]] Step make() const {
-    bool is_said = false;
-    Texts texts;
     for (const auto& file : config_.files) {
-      const auto* section = system::containerd_nri_section(config_, file);
-      const auto disabled = flag_in(section, "disable");
-      is_said = is_said || disabled;
-      std::vector<data::TomlPath> flags;
-      if (disabled.value_or(false)) flags.push_back(path_in(file, "disable"));
-      if (flag_in(section, "disable_connections").value_or(false))
-        flags.push_back(path_in(file, "disable_connections"));
-      if (!flags.empty()) texts.emplace_back(file.path, with_false(file, flags));
+      if (is_switched_off(file)) return switched_off(file);
     }
-    if (!texts.empty()) return changed(texts);
-    if (is_said || situation_.system.nri_socket()) return is_on(is_said);
+    const auto* last = last_section();
+    std::vector<Edit> edits;
+    for (const auto& file : config_.files) {
+      const auto flags = flags_to_set(file, &file == last);
+      if (!flags.empty()) edits.push_back(with_false(file, flags));
+    }
+    if (!edits.empty()) return changed(edits);
+    if (last != nullptr || situation_.system.nri_socket()) return is_on(says_disable(last));
     return changed({added()});
   }
 
  private:
+  /// The file whose section counts; nullptr: none has one.
+  [[nodiscard]] const system::ConfigFile* last_section() const {
+    const system::ConfigFile* last = nullptr;
+    for (const auto& file : config_.files) {
+      if (system::containerd_nri_section(config_, file) != nullptr) last = &file;
+    }
+    return last;
+  }
+
+  [[nodiscard]] bool says_disable(const system::ConfigFile* file) const {
+    return file != nullptr &&
+           flag_in(system::containerd_nri_section(config_, *file), "disable").has_value();
+  }
+
+  /// What says no, and `disable` of the section that counts where nothing else shows that it is on.
+  [[nodiscard]] std::vector<data::TomlPath> flags_to_set(const system::ConfigFile& file,
+                                                         bool counts) const {
+    const auto* section = system::containerd_nri_section(config_, file);
+    const auto disabled = flag_in(section, "disable");
+    const bool is_unsaid = counts && !disabled && !situation_.system.nri_socket();
+    std::vector<data::TomlPath> flags;
+    if (disabled.value_or(false) || is_unsaid) flags.push_back(path_in(file, "disable"));
+    if (flag_in(section, "disable_connections").value_or(false))
+      flags.push_back(path_in(file, "disable_connections"));
+    return flags;
+  }
+
+  /// Whether it keeps the plugin from being there at all.
+  [[nodiscard]] bool is_switched_off(const system::ConfigFile& file) const {
+    const auto* list = file.content.value ? file.content.value->find("disabled_plugins") : nullptr;
+    const auto names = list != nullptr ? list->as_strings().value_or(std::vector<std::string>())
+                                       : std::vector<std::string>();
+    return contains(names, system::kNriPlugin) ||
+           (config_.version() < 2 && contains(names, system::kNriPluginBefore2));
+  }
+
+  [[nodiscard]] static Step switched_off(const system::ConfigFile& file) {
+    Step step = self();
+    step.before = "disabled";
+    step.state = StepState::refused;
+    step.reason = file.path + ": disabled_plugins names it: take it out there";
+    return step;
+  }
+
   [[nodiscard]] data::TomlPath path_in(const system::ConfigFile& file, const char* key) const {
     return {"plugins", std::string(system::containerd_nri_plugin(config_, file)), key};
   }
@@ -96,11 +143,11 @@ class ContainerdNri {
            "containerd 2)";
   }
 
-  [[nodiscard]] Step changed(const Texts& texts) const {
+  [[nodiscard]] Step changed(const std::vector<Edit>& edits) const {
     Step step = self();
     step.before = "disabled";
     std::vector<FileText> files;
-    for (const auto& [path, text] : texts) {
+    for (const auto& [path, text, edited] : edits) {
       const std::string writer = writer_of(path);
       if (!writer.empty() || !text) {
         step.state = StepState::refused;
@@ -108,17 +155,17 @@ class ContainerdNri {
         return step;
       }
       step.after += (step.after.empty() ? "disable = false in " : ", ") + path;
-      files.push_back({path, *text});
+      files.push_back({path, *text, edited});
     }
     return files_step(situation_, std::move(step), files);
   }
 
   /// A drop-in where containerd reads one; else its own file.
-  [[nodiscard]] std::pair<std::string, Result<std::string>> added() const {
+  [[nodiscard]] Edit added() const {
     const auto& main = config_.files.front();
     const bool says_something = main.content.value && !main.content.value->entries.empty();
     if (says_something && config_.drop_in_folders.empty())
-      return {config_.path, with_false(main, {path_in(main, "disable")})};
+      return with_false(main, {path_in(main, "disable")});
     const int version = says_something ? config_.version() : 2;
     std::string text = says_something ? "" : main.text;
     if (version >= 2) text += "version = " + std::to_string(version) + "\n";
@@ -148,7 +195,7 @@ Step crio_step(const Situation& situation, const std::vector<system::ConfigFile>
     step.reason = said_by;
     return step;
   }
-  return files_step(situation, std::move(step), {crio_nri_file()});
+  return files_step(situation, std::move(step), {crio_nri_file()}, said_by);
 }
 
 Step parked(std::string reason) {
@@ -166,6 +213,19 @@ const system::ConfigFile* unreadable(const std::vector<system::ConfigFile>& file
     return !file.content.value && !file.content.absent();
   });
   return found == files.end() ? nullptr : &*found;
+}
+
+/// Why nobody can say what the main file means. "": it can be said.
+std::string unknown_schema(const system::ContainerdFiles& config) {
+  const auto* said = config.files.empty() || !config.files.front().content.value
+                         ? nullptr
+                         : config.files.front().content.value->find("version");
+  const auto version = said == nullptr ? std::uint64_t{1} : said->as_unsigned().value_or(~0ULL);
+  if (said != nullptr && (said->quoted || version > kNewestSchema))
+    return config.path + ": version " + in_quotes(said->scalar) + " is none that setup knows";
+  if (config.unread.empty()) return "";
+  return config.path + ": imports " + in_quotes(config.unread.front()) +
+         ", a pattern that setup does not read";
 }
 
 bool has_files(const std::vector<system::ConfigFile>& files) {
@@ -191,11 +251,8 @@ void plan_nri(const Situation& situation, Plan& plan) {
       system.processes.find("containerd") == nullptr) {
     return plan.push_back(parked("neither containerd nor CRI-O is here"));
   }
-  const int version = system.containerd.version();
-  if (version > kNewestSchema) {
-    return plan.push_back(parked(system.containerd.path + ": version " + std::to_string(version) +
-                                 " is newer than setup knows"));
-  }
+  std::string unknown = unknown_schema(system.containerd);
+  if (!unknown.empty()) return plan.push_back(parked(std::move(unknown)));
   plan.push_back(ContainerdNri(situation, system.containerd).make());
 }
 

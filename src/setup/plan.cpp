@@ -28,6 +28,13 @@ std::string owner_of_etc(host::Host& host) {
   return daemon && *daemon ? "OpenShift's machine-config operator" : "";
 }
 
+/// What apply will find there, and read it as apply does. Absent: no such file.
+Result<std::optional<std::string>> bytes_of(host::Tree& tree, const std::string& path) {
+  auto content = TRY(tree.find(path));
+  if (!content) return std::optional<std::string>();
+  return std::optional(std::move(content->bytes));
+}
+
 }  // namespace
 
 std::string_view to_string(Risk risk) {
@@ -39,22 +46,27 @@ std::string_view to_string(StepState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files) {
+Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files,
+                const std::string& overruler) {
   std::vector<std::string> paths;
   for (const auto& file : files) {
-    const auto now = situation.machine.host->read(file.path);
+    auto now = bytes_of(*situation.machine.tree, file.path);
     paths.push_back(file.path);
-    if (!now) {
+    const bool is_other = now && file.edited && *now != file.edited;
+    if (!now || is_other) {
       step.state = StepState::parked;
-      step.reason = now.error().message;
+      step.reason = now ? file.path + ": somebody changes it: plan again" : now.error().message;
       step.changes.clear();
       return step;
     }
-    if (*now && **now == file.text) continue;
-    step.changes.push_back({Change::Kind::file, file.path, file.text});
+    if (*now == file.text) continue;
+    step.changes.push_back({Change::Kind::file, file.path, file.text, *std::move(now)});
   }
   if (step.after.empty()) step.after = join(paths, ", ");
-  if (step.changes.empty()) {
+  if (step.changes.empty() && !overruler.empty() && !contains(paths, overruler)) {
+    step.state = StepState::refused;
+    step.reason = overruler + " says otherwise, and counts more than " + join(paths, ", ");
+  } else if (step.changes.empty()) {
     step.before = step.after;
     step.reason = join(paths, ", ");
   } else if (!situation.etc_belongs_to.empty()) {

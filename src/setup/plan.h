@@ -44,8 +44,10 @@ void plan_others(const Situation& situation, Plan& plan);
 /// steps.
 void plan_restarts(const Situation& situation, Plan& plan);
 
-/// A step that puts texts into files: done where they are there, refused where /etc is not ours.
-Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files);
+/// A step that puts texts into files: done where they are there, refused where /etc is not ours, or
+/// where they are there and `overruler`, which is not one of them, counts more.
+Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files,
+                const std::string& overruler = "");
 
 /// A step that changes what stands at `path` of a running kernel: done where it is so already,
 /// parked in a tree of files, else `change`, with `reason` beside it.

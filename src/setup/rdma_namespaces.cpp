@@ -5,6 +5,8 @@
 namespace railhead::setup {
 namespace {
 
+constexpr const char* kOtherOptions =
+    "another file of /etc/modprobe.d, or the kernel's command line,";
 constexpr const char* kActive = "/sys/module/ib_core/parameters/netns_mode";
 
 /// The parameter is a bool: true is shared (drivers/infiniband/core/device.c).
@@ -52,7 +54,8 @@ void plan_rdma_namespaces(const Situation& situation, Plan& plan) {
     plan.push_back(std::move(step));
     return;
   }
-  plan.push_back(files_step(situation, std::move(step), {namespaces_file(situation.wanted)}));
+  plan.push_back(files_step(situation, std::move(step), {namespaces_file(situation.wanted)},
+                            next.empty() ? "" : kOtherOptions));
 }
 
 }  // namespace railhead::setup

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string_view>
 
 #include "base/contains.h"
 #include "base/text.h"
@@ -15,6 +16,8 @@ namespace {
 using Entry = JournalEntry;
 
 constexpr const char* kSomebodyElse = "somebody else changed it since: it stays";
+constexpr const char* kWaits = "until what is in it was taken back";
+constexpr const char* kBoot = "the machine was booted since: what is there now is not of setup";
 
 /// Who reads a file only when it starts: "containerd" of what is in its folder, or in its unit's.
 std::string reader_of(const std::string& path) {
@@ -75,11 +78,15 @@ Step of_attribute(const Machine& machine, const Entry& entry, Step step) {
   return step;
 }
 
-/// Functions that we bound to another driver: they go back to theirs first.
+bool is_for_vfio(const Entry& entry) {
+  return entry.kind == Entry::Kind::driver && contains(entry.ours, std::string_view(kVfio));
+}
+
+/// Functions that we bound for a virtual machine: they go back to their drivers first.
 std::vector<std::string> bound_by_us(const std::vector<Entry>& entries) {
   std::vector<std::string> addresses;
   for (const auto& entry : entries) {
-    if (entry.kind == Entry::Kind::driver) addresses.push_back(entry.subject);
+    if (is_for_vfio(entry)) addresses.push_back(entry.subject);
   }
   return addresses;
 }
@@ -143,6 +150,17 @@ Step of_link(const Machine& machine, const Entry& entry, Step step) {
   return step;
 }
 
+std::string override_path(const std::string& address) {
+  return function_path(address, "driver_override");
+}
+
+/// Who would lose it with its driver. "": nobody is seen.
+std::string user_of_bound(const Machine& machine, const NetworkFunction& function) {
+  if (function.driver == kVfio) return function.is_enabled ? "a virtual machine uses it" : "";
+  auto user = user_of(function);
+  return user.empty() ? rdma_user(*machine.host, function.rdma) : user;
+}
+
 Step of_driver(const Machine& machine, const Entry& entry, Step step) {
   const auto function = read_function(*machine.host, entry.subject);
   step.title =
@@ -154,10 +172,17 @@ Step of_driver(const Machine& machine, const Entry& entry, Step step) {
   }
   step.before = function->driver;
   compare(std::optional(function->driver), std::optional(entry.attribute), entry, step);
-  if (step.state == StepState::todo && function->is_enabled) {
-    step.state = StepState::refused;
-    step.reason = "a virtual machine uses it";
+  const bool has_override = is_for_vfio(entry) && entry.attribute != kVfio &&
+                            trim(text_of(*machine.host, override_path(entry.subject))) == kVfio;
+  if (step.state == StepState::done && has_override) {
+    step.state = StepState::todo;
+    step.reason = override_path(entry.subject) + " says " + kVfio;
   }
+  const auto user = user_of_bound(machine, *function);
+  if (step.state != StepState::todo || user.empty() || function->driver == entry.attribute)
+    return step;
+  step.state = StepState::refused;
+  step.reason = user;
   return step;
 }
 
@@ -194,7 +219,7 @@ Step of_folder(const Machine& machine, const Entry& entry, Step step) {
   return step;
 }
 
-Step step_of(const Machine& machine, const Entry& entry, const std::vector<Entry>& entries) {
+Step judged(const Machine& machine, const Entry& entry, const std::vector<Entry>& entries) {
   Step step;
   switch (entry.kind) {
     case Entry::Kind::folder:
@@ -228,6 +253,40 @@ Step step_of(const Machine& machine, const Entry& entry, const std::vector<Entry
   return step;
 }
 
+/// Whether a file that we made has a module loaded at boot, or the one that needs it.
+bool is_ours_at_boot(const Entry& module, const std::vector<Entry>& entries) {
+  const auto wanted = module.step.substr(module.step.rfind('/') + 1);
+  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.kind == Entry::Kind::file && entry.subject.starts_with("/etc/modules-load.d/") &&
+           std::any_of(entry.ours.begin(), entry.ours.end(), [&](const std::string& text) {
+             return contains(split(text, '\n'), std::string_view(wanted));
+           });
+  });
+}
+
+/// Whether what there is now is not of our making, since the machine was booted after it.
+bool is_of_a_boot_before(const Machine& machine, const Entry& entry,
+                         const std::vector<Entry>& entries) {
+  const auto boot = boot_of(*machine.host);
+  if (entry.kind != Entry::Kind::module) return ended_by_boot(entry, boot);
+  return !entry.boot.empty() && !boot.empty() && entry.boot != boot &&
+         !is_ours_at_boot(entry, entries);
+}
+
+Step step_of(const Machine& machine, const Entry& entry, const std::vector<Entry>& entries) {
+  Step step = judged(machine, entry, entries);
+  const bool is_on_disk = entry.kind == Entry::Kind::folder || entry.kind == Entry::Kind::file;
+  if (step.state == StepState::done || is_on_disk) return step;
+  if (!machine.is_live) {
+    step.state = StepState::parked;
+    step.reason = "no kernel runs in this tree: take it back on the machine";
+  } else if (is_of_a_boot_before(machine, entry, entries)) {
+    step.state = StepState::done;
+    step.reason = kBoot;
+  }
+  return step;
+}
+
 /// A module that was loaded because another one needs it. By now others may need it, too.
 bool is_needed_only(const Entry& entry) {
   return entry.kind == Entry::Kind::module && !entry.step.ends_with("/" + entry.subject);
@@ -250,6 +309,12 @@ Status take_back(const Machine& machine, Kernel& kernel, const Entry& entry) {
     case Entry::Kind::driver: return kernel.set_driver(entry.subject, entry.attribute);
   }
   return {};
+}
+
+/// Whether something below a folder was not taken back.
+bool holds_ours(const Journal& journal, const std::string& folder) {
+  return std::any_of(journal.entries().begin(), journal.entries().end(),
+                     [&](const Entry& entry) { return entry.subject.starts_with(folder + "/"); });
 }
 
 /// What a write that was cut short left beside the file goes in any case.
@@ -275,7 +340,7 @@ Result<Outcome> revert(const Machine& machine, Kernel& kernel, const StepObserve
   const auto entries = journal.entries();
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     Step step = step_of(machine, *entry, entries);
-    if (step.state != StepState::refused) {
+    if (step.state == StepState::todo || step.state == StepState::done) {
       auto status = clean_up(machine, *entry);
       if (status && step.state == StepState::todo) status = take_back(machine, kernel, *entry);
       if (!status && is_needed_only(*entry)) {
@@ -283,12 +348,13 @@ Result<Outcome> revert(const Machine& machine, Kernel& kernel, const StepObserve
         step.reason = status.error().message;
         status = Status();
       }
-      if (status && entry->kind == Entry::Kind::folder && is_there(machine, entry->subject)) {
-        step.title = entry->subject + " stays";
-        step.reason = "something else is in it";
-      }
-      if (status) status = journal.forget(*machine.tree, *entry);
-      step.state = status ? StepState::done : StepState::parked;
+      const bool stays =
+          status && entry->kind == Entry::Kind::folder && is_there(machine, entry->subject);
+      const bool waits = stays && holds_ours(journal, entry->subject);
+      if (stays) step.title = entry->subject + " stays";
+      if (stays) step.reason = waits ? kWaits : "something else is in it";
+      if (status && !waits) status = journal.forget(*machine.tree, *entry);
+      step.state = status && !waits ? StepState::done : StepState::parked;
       if (!status) step.reason = "failed: " + status.error().message;
     }
     outcome.has_failed = outcome.has_failed || step.state != StepState::done;

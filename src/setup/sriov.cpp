@@ -50,9 +50,11 @@ std::string without_iommu(const NetworkFunction& function) {
          "intel_iommu=on";
 }
 
-Step count_step(const Situation& situation, const NetworkFunction& physical, unsigned count,
+/// What all policies that select it say of a physical function.
+Step count_step(const Situation& situation, const NetworkFunction& physical,
                 const VfPolicy& policy) {
   const bool externally_managed = policy.externally_managed;
+  const unsigned count = policy.count;
   const auto have = static_cast<unsigned>(physical.virtual_functions.size());
   Step step;
   step.id = "sriov.vfs/" + physical.address;
@@ -186,62 +188,109 @@ void add_driver(const Situation& situation, const NetworkFunction& physical,
   }
 }
 
+/// What a virtual machine has by a policy of somebody else, or by one of before.
+void add_vfio_holder(const NetworkFunction& function, Plan& plan) {
+  Step step;
+  step.id = "sriov.driver/" + function.address;
+  step.title = function.address + " has a driver of the host";
+  step.before = function.driver;
+  plan.push_back(refused(std::move(step), user_of(function)));
+}
+
 /// "ens8f0#2-4" means the functions 2 to 4; without a part, all.
 bool is_part(const VfPolicy& policy, const NetworkFunction& physical, unsigned number) {
   if (policy.pf_names.empty()) return true;
-  for (const auto& name : policy.pf_names) {
-    const auto hash = name.find('#');
-    if (name.substr(0, hash) != physical.netdev) continue;
-    if (hash == std::string::npos) return true;
-    const std::string range = name.substr(hash + 1);
-    const auto first = parse_number(range.substr(0, range.find('-')));
-    const auto last = parse_number(range.substr(range.find('-') + 1));
-    if (first && last && number >= *first && number <= *last) return true;
-  }
-  return false;
+  return std::any_of(policy.pf_names.begin(), policy.pf_names.end(), [&](const std::string& name) {
+    const auto part = part_of(name);
+    return part && part->netdev == physical.netdev && number >= part->first && number <= part->last;
+  });
 }
 
 void plan_virtual(const Situation& situation, const VfPolicy& policy,
-                  const NetworkFunction& physical, Plan& plan) {
-  for (unsigned number = 0; number < physical.virtual_functions.size(); ++number) {
-    if (!is_part(policy, physical, number)) continue;
-    const auto function =
-        read_function(*situation.machine.host, physical.virtual_functions[number]);
-    if (function && policy.is_vfio) add_driver(situation, physical, *function, plan);
-    if (function && !policy.is_vfio && user_of(*function).empty()) {
-      if (policy.is_rdma) add_identity(situation, *function, plan);
-      if (policy.mtu) add_mtu(situation, *function, *policy.mtu, Risk::live, plan);
+                  const NetworkFunction& physical, unsigned number, Plan& plan) {
+  const auto function = read_function(*situation.machine.host, physical.virtual_functions[number]);
+  if (function && policy.is_vfio) {
+    add_driver(situation, physical, *function, plan);
+  } else if (function && is_vfio(function->driver)) {
+    add_vfio_holder(*function, plan);
+  } else if (function && user_of(*function).empty()) {
+    if (policy.is_rdma) add_identity(situation, *function, plan);
+    if (policy.mtu) add_mtu(situation, *function, *policy.mtu, Risk::live, plan);
+  }
+  if (policy.is_trusted) add_trust(situation, physical, number, *policy.is_trusted, plan);
+}
+
+/// What is wanted of one physical function.
+struct PhysicalWish {
+  NetworkFunction function;
+  std::vector<const VfPolicy*> policies;
+};
+
+/// What several policies say of it together.
+VfPolicy together(const PhysicalWish& wish) {
+  VfPolicy all;
+  for (const auto* policy : wish.policies) {
+    all.count = std::max(all.count, policy->count);
+    if (policy->mtu) all.mtu = std::max(all.mtu.value_or(0), *policy->mtu);
+    all.is_vfio = all.is_vfio || policy->is_vfio;
+    all.externally_managed = all.externally_managed || policy->externally_managed;
+  }
+  return all;
+}
+
+/// Policies may share a physical function, and not a virtual one: who is right? "": they do not.
+std::string overlap_in(const PhysicalWish& wish, unsigned count) {
+  for (unsigned number = 0; number < count; ++number) {
+    std::vector<std::string> names;
+    for (const auto* policy : wish.policies) {
+      if (is_part(*policy, wish.function, number)) names.push_back(in_quotes(policy->resource));
     }
-    if (policy.is_trusted) add_trust(situation, physical, number, *policy.is_trusted, plan);
+    if (names.size() > 1) {
+      return "VF " + std::to_string(number) + " is of " + join(names, " and of ") +
+             ": give each its part in pfNames";
+    }
+  }
+  return "";
+}
+
+void plan_physical(const Situation& situation, const PhysicalWish& wish, Plan& plan) {
+  const auto& physical = wish.function;
+  const VfPolicy all = together(wish);
+  std::string overlap = overlap_in(wish, all.count);
+  if (!overlap.empty()) {
+    Step step;
+    step.id = "sriov.overlap/" + physical.address;
+    step.title = "each VF of " + name_of(physical) + " has one policy";
+    return plan.push_back(refused(std::move(step), std::move(overlap)));
+  }
+  plan.push_back(count_step(situation, physical, all));
+  if (all.mtu) add_mtu(situation, physical, *all.mtu, Risk::restart, plan);
+  for (const auto* policy : wish.policies) {
+    for (unsigned number = 0; number < physical.virtual_functions.size(); ++number) {
+      if (is_part(*policy, physical, number))
+        plan_virtual(situation, *policy, physical, number, plan);
+    }
   }
 }
 
 }  // namespace
 
 void plan_sriov(const Situation& situation, Plan& plan) {
-  std::map<std::string, unsigned> counts;
-  host::Host& host = *situation.machine.host;
+  std::map<std::string, PhysicalWish> wishes;
   for (const auto& policy : situation.wanted.sriov) {
-    for (const auto& physical : select_functions(host, policy))
-      counts[physical.address] = std::max(counts[physical.address], policy.count);
-  }
-  std::map<std::string, bool> seen;
-  for (const auto& policy : situation.wanted.sriov) {
-    const auto selected = select_functions(host, policy);
-    if (selected.empty()) {
-      Step step;
-      step.id = "sriov.vfs";
-      step.title = "a function for " + policy.resource;
-      plan.push_back(parked(std::move(step), "nicSelector selects no network function here"));
-    }
+    const auto selected = select_functions(*situation.machine.host, policy);
     for (const auto& physical : selected) {
-      if (!std::exchange(seen[physical.address], true)) {
-        plan.push_back(count_step(situation, physical, counts[physical.address], policy));
-        if (policy.mtu) add_mtu(situation, physical, *policy.mtu, Risk::restart, plan);
-      }
-      plan_virtual(situation, policy, physical, plan);
+      auto& wish = wishes[physical.address];
+      wish.function = physical;
+      wish.policies.push_back(&policy);
     }
+    if (!selected.empty()) continue;
+    Step step;
+    step.id = "sriov.function/" + policy.resource;
+    step.title = "a function for " + in_quotes(policy.resource);
+    plan.push_back(parked(std::move(step), "nicSelector selects no network function here"));
   }
+  for (const auto& [address, wish] : wishes) plan_physical(situation, wish, plan);
 }
 
 }  // namespace railhead::setup

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ struct Change {
   Kind kind = Kind::file;
   std::string subject;  ///< path, PCI address, field or setting, or the module's or unit's name
   std::string value;    ///< the file's bytes, the attribute's text, the number of functions
+  /// Of a file: the bytes that the plan goes by; absent: there was none. Others are not changed.
+  std::optional<std::string> was{};
 };
 
 /// One thing that is wanted, with what there is to do for it.

@@ -6,6 +6,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "data/value.h"
+#include "proof/nfs_use.h"
 #include "setup/wanted_link.h"
 
 namespace railhead::setup {
@@ -33,22 +34,42 @@ Result<std::vector<std::string>> names(const Value& value, std::string_view more
   return found;
 }
 
+/// A name that stands twice is wanted once.
+std::vector<std::string> without_repeats(const std::vector<std::string>& names) {
+  std::vector<std::string> once;
+  for (const auto& name : names) {
+    if (!contains(once, name)) once.push_back(name);
+  }
+  return once;
+}
+
 Result<Value> map_of(const Value& value, std::string_view key) {
   if (value.kind == Value::Kind::map) return value;
   return data::malformed_at(value.mark, std::string(key) + " is no map");
 }
 
 Status read_modules(const Value& value, Wanted& wanted) {
-  wanted.modules = TRY(names(value, "_-"));
+  auto modules = TRY(names(value, "_-"));
   // As the kernel names them: modprobe(8) takes both.
-  for (auto& name : wanted.modules) std::replace(name.begin(), name.end(), '-', '_');
+  for (auto& name : modules) std::replace(name.begin(), name.end(), '-', '_');
+  wanted.modules = without_repeats(modules);
   return {};
+}
+
+/// "containerd", which may be written "containerd.service".
+Result<std::vector<std::string>> services_in(const Value& value) {
+  constexpr std::string_view kSuffix = ".service";
+  auto services = TRY(names(value, "_-@."));
+  for (auto& name : services) {
+    if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
+  }
+  return without_repeats(services);
 }
 
 Status read_memlock(const Value& value, Wanted& wanted) {
   for (const auto& [key, mark, entry] : TRY(map_of(value, "memlock")).entries) {
     if (key == "services") {
-      wanted.memlock_services = TRY(names(entry, "_-@."));
+      wanted.memlock_services = TRY(services_in(entry));
     } else if (key == "limitsFile") {
       wanted.limits_file = TRY(entry.as_bool());
     } else {
@@ -74,7 +95,9 @@ Status read_namespaces(const Value& value, Wanted& wanted) {
 
 Status read_sysctl(const Value& value, Wanted& wanted) {
   for (const auto& [key, mark, entry] : TRY(map_of(value, "sysctl")).entries) {
-    if (!is_name(key, "_-./")) return data::malformed_at(mark, in_quotes(key) + " is no name");
+    // "a.//.b" would be "a/../b": the separators change places.
+    if (!is_name(key, "_-./") || key.starts_with('/') || key.find("//") != std::string::npos)
+      return data::malformed_at(mark, in_quotes(key) + " is no name");
     const auto text = TRY(entry.as_string());
     if (text.find_first_of("\n\r") != std::string::npos || text.size() > 256) {
       return data::malformed_at(entry.mark, "no value of a sysctl");
@@ -247,6 +270,21 @@ constexpr PolicyKey kPolicyKeys[] = {
     {"excludeTopology", ignore},
 };
 
+Status check_parts(const Value& value, const VfPolicy& policy) {
+  for (const auto& name : policy.pf_names) {
+    const auto part = part_of(name);
+    if (!part) {
+      return data::malformed_at(value.mark,
+                                in_quotes(name) + " names no functions: such as \"ens8f0#0-3\"");
+    }
+    if (part->last == PfPart::kAllVfs || part->last < policy.count) continue;
+    return data::malformed_at(value.mark, in_quotes(name) + " names VF " +
+                                              std::to_string(part->last) + ", and numVfs is " +
+                                              std::to_string(policy.count));
+  }
+  return {};
+}
+
 Result<VfPolicy> read_policy(const Value& value) {
   VfPolicy policy;
   TRY_STATUS(read_map(value, kPolicyKeys, policy));
@@ -260,6 +298,9 @@ Result<VfPolicy> read_policy(const Value& value) {
         "deviceType vfio-pci and isRdma exclude each other: a VF of a virtual "
         "machine has no RDMA device here");
   }
+  // Without it none would be wanted, and those that there are would go.
+  if (value.find("numVfs") == nullptr) return data::malformed_at(value.mark, "no numVfs");
+  TRY_STATUS(check_parts(value, policy));
   return policy;
 }
 
@@ -290,6 +331,9 @@ constexpr NfsKey kNfsKeys[] = {
     {"options", take_unit_text<&NfsWish::options>},
 };
 
+/// A file has 255 bytes at most (NAME_MAX), and what setup writes for a mount has longer names.
+constexpr std::size_t kMaxUnitName = 200;
+
 Status read_nfs(const Value& value, Wanted& wanted) {
   if (value.kind != Value::Kind::list) return data::malformed_at(value.mark, "no list");
   for (const auto& item : value.items) {
@@ -302,6 +346,8 @@ Status read_nfs(const Value& value, Wanted& wanted) {
         wish.where.find("//") != std::string::npos || wish.where.find("/.") != std::string::npos) {
       return data::malformed_at(item.mark, "where is no mount point");
     }
+    if (usage::mount_unit_name(wish.where).size() > kMaxUnitName)
+      return data::malformed_at(item.mark, "where is too long for the name of a unit");
     const bool is_twice = std::any_of(wanted.nfs.begin(), wanted.nfs.end(),
                                       [&](const auto& one) { return one.where == wish.where; });
     if (is_twice) return data::malformed_at(item.mark, wish.where + " is there twice");
@@ -352,6 +398,20 @@ Status read_root(const Value& root, Wanted& wanted) {
 }
 
 }  // namespace
+
+std::optional<PfPart> part_of(const std::string& pf_name) {
+  const auto hash = pf_name.find('#');
+  PfPart part{pf_name.substr(0, hash)};
+  if (hash == std::string::npos) return part;
+  const auto range = std::string_view(pf_name).substr(hash + 1);
+  const auto dash = range.find('-');
+  const auto first = parse_unsigned(range.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_unsigned(range.substr(dash + 1));
+  if (!first || !last || *first > *last || *last >= PfPart::kAllVfs) return std::nullopt;
+  part.first = static_cast<unsigned>(*first);
+  part.last = static_cast<unsigned>(*last);
+  return part;
+}
 
 Result<Wanted> parse_wanted(const std::string& source, std::string_view text) {
   const auto root = data::parse_yaml(text, kWantedLimits);

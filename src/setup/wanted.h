@@ -29,6 +29,17 @@ struct VfPolicy {
   std::optional<bool> is_trusted;   ///< as SriovNetwork's trust has it
 };
 
+/// An element of `pf_names`.
+struct PfPart {
+  std::string netdev;
+  unsigned first = 0, last = kAllVfs;  ///< of its virtual functions
+
+  static constexpr unsigned kAllVfs = 65535;
+};
+
+/// "ens8f0", "ens8f0#0-3", "ens8f0#2". Absent: the part is no range of numbers.
+std::optional<PfPart> part_of(const std::string& pf_name);
+
 /// A file system of an NFS server, by RDMA.
 struct NfsWish {
   std::string what;     ///< "server:/export"

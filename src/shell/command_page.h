@@ -36,6 +36,9 @@ struct CommandPage {
   std::vector<CommandPage> commands;
 };
 
+/// As it is called: "railhead setup plan".
+std::string full_name(const CLI::App& command);
+
 /// The command with all below it. `parents`: "railhead setup".
 CommandPage page_of(const CLI::App& app, const std::string& parents = {});
 

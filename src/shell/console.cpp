@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "host/clock.h"
+#include "shell/command_page.h"
 
 namespace railhead::shell {
 namespace {
@@ -25,13 +26,6 @@ std::function<std::string(const std::string&)> one_of(const std::vector<std::str
   };
 }
 
-/// The program's name and the command's own: "railhead plan".
-std::string short_name(const CLI::App& app) {
-  const auto* program = &app;
-  while (program->get_parent() != nullptr) program = program->get_parent();
-  return program->get_name() + " " + app.get_name();
-}
-
 }  // namespace
 
 void Console::answer(CLI::App& app, const std::function<Result<int>()>& answer) {
@@ -43,7 +37,7 @@ void Console::answer(CLI::App& app, const std::function<Result<int>()>& answer) 
         code = answer();
       }
       if (code) return *code;
-      err << short_name(app) << ": " << code.error().message << "\n";
+      err << full_name(app) << ": " << code.error().message << "\n";
       return code.error().code == ErrorCode::usage ? kExitUsage : kExitCannotTell;
     };
   });

@@ -26,6 +26,11 @@ OptionPage option_page(const CLI::Option& option) {
 
 }  // namespace
 
+std::string full_name(const CLI::App& command) {
+  const auto* parent = command.get_parent();
+  return (parent != nullptr ? full_name(*parent) + " " : "") + command.get_name();
+}
+
 CommandPage page_of(const CLI::App& app, const std::string& parents) {
   CommandPage page;
   page.name = parents.empty() ? app.get_name() : parents + " " + app.get_name();

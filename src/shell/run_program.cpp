@@ -19,11 +19,6 @@ const CLI::App& named_command(const CLI::App& program) {
   return *at;
 }
 
-std::string full_name(const CLI::App& command) {
-  const auto* parent = command.get_parent();
-  return (parent != nullptr ? full_name(*parent) + " " : "") + command.get_name();
-}
-
 /// What was meant by a word or flag that the command does not know; "" where all are known.
 std::string unknown_word(const CLI::App& command, const std::vector<std::string>& words) {
   const auto page = page_of(command);

@@ -34,10 +34,16 @@ ConfigFile read_toml(host::Host& host, const std::string& path) {
 }
 
 bool is_pattern(const std::string& path) {
-  return host::base_name(path).find_first_of("*?") != std::string::npos;
+  return path.find('*') != std::string::npos;
 }
 
-/// The files that a pattern names: a path whose last component may have * and ?.
+/// One that files_named() expands as Go does.
+bool is_simple(const std::string& pattern) {
+  return folder_of(pattern).find_first_of("*?[\\") == std::string::npos &&
+         host::base_name(pattern).find_first_of("[\\") == std::string::npos;
+}
+
+/// The files that a path or a simple pattern names.
 std::vector<std::string> files_named(host::Host& host, const std::string& pattern) {
   if (!is_pattern(pattern)) return {pattern};
   const auto folder = folder_of(pattern);
@@ -54,9 +60,7 @@ std::vector<std::string> imports_of(const ConfigFile& file) {
   const auto* imports = file.content.value ? file.content.value->find("imports") : nullptr;
   if (imports == nullptr) return {};
   auto patterns = imports->as_strings().value_or(std::vector<std::string>());
-  for (auto& pattern : patterns) {
-    if (!pattern.starts_with('/')) pattern = folder_of(file.path) + "/" + pattern;
-  }
+  for (auto& pattern : patterns) pattern = host::join_link(file.path, pattern);
   return patterns;
 }
 
@@ -70,6 +74,10 @@ ContainerdFiles read_containerd_files(host::Host& host, const std::string& main)
     if (!seen.insert(todo.front()).second) continue;
     auto file = read_toml(host, todo.front());
     for (const auto& pattern : imports_of(file)) {
+      if (is_pattern(pattern) && !is_simple(pattern)) {
+        containerd.unread.push_back(pattern);
+        continue;
+      }
       const auto last = host::base_name(pattern);
       if (last == "*.toml" || last == "*") containerd.drop_in_folders.push_back(folder_of(pattern));
       for (auto& path : files_named(host, pattern)) todo.push_back(std::move(path));

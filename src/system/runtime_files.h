@@ -17,12 +17,14 @@ struct ConfigFile {
   Fact<data::Value> content;
 };
 
-/// What containerd reads: its file, then those that `imports` name, theirs too. A pattern is
-/// expanded in its last component (cmd/containerd/server/config/config.go, LoadConfig).
+/// What containerd reads: its file, then those that `imports` name, theirs too. Only what has a "*"
+/// is a pattern there, of Go's filepath.Glob (cmd/containerd/server/config/config.go,
+/// resolveImports). Here it is expanded in its last component, with * and ?.
 struct ContainerdFiles {
   std::string path;                          ///< of the main file, there or not
   std::vector<ConfigFile> files;             ///< the main one first
   std::vector<std::string> drop_in_folders;  ///< those of patterns such as "…/conf.d/*.toml"
+  std::vector<std::string> unread{};         ///< patterns that are not expanded here
 
   /// 1 where the main file does not say it.
   [[nodiscard]] int version() const;

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """railhead setup where it cannot write: a read-only file system and a full disk. It says so, ends, and nothing
-is half done. The file systems are small tmpfs in a mount namespace of our own, for which it takes root."""
+is half done. And where the journal's folder is a mount, as in the init container. The file systems are small tmpfs in
+a mount namespace of our own, for which it takes root."""
 
 import os
 import pathlib
@@ -82,8 +83,18 @@ def main() -> int:
         done = setup(root, "revert")
         expect(done.returncode == 0 and files(root) == before, "taken back once there is room", done)
         expect(after != before, "it did nothing", done)
-        subprocess.run(["umount", root], check=True)
-    print("read-only and full: said, and taken back")
+
+        (root / "var/lib/railhead").mkdir(parents=True)
+        mount("-t", "tmpfs", "-o", "size=64k,mode=0755", "tmpfs", root / "var/lib/railhead")
+        before = files(root)
+        done = setup(root, "apply")
+        expect(done.returncode == 0, "with a journal on a mount", done)
+        done = setup(root, "revert")
+        expect(done.returncode == 0 and files(root) == before, "taken back with a journal on a mount", done)
+        done = setup(root, "revert")
+        expect(done.returncode == 0, "nothing to take back on a mount", done)
+        subprocess.run(["umount", root / "var/lib/railhead", root], check=True)
+    print("read-only, full, and with a mount: said, and taken back")
     return 0
 
 

@@ -21,6 +21,7 @@ WANTED = """\
 modules: [ib_umad]
 memlock: {services: [containerd]}
 nri: true
+rdmaNamespaces: exclusive
 """
 FILES = {
     "proc/sys/kernel/osrelease": "6.1.0-test\n",
@@ -134,4 +135,5 @@ def main() -> int:
     return 0 if deaths > 50 else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

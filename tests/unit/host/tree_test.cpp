@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <filesystem>
 #include <fstream>
@@ -106,6 +107,10 @@ TEST_F(TreeTest, folders_are_made_once_and_removed_when_empty) {
   EXPECT_FALSE(fs::exists(root_ / "etc/x.d"));
 }
 
+TEST_F(TreeTest, a_folder_with_something_mounted_on_it_stays) {
+  EXPECT_TRUE(Tree::open("/").value()->remove_folder("/proc"));
+}
+
 TEST_F(TreeTest, a_tree_of_files_is_not_live) {
   fs::create_directories(root_ / "sys");
   fs::create_directories(root_ / "proc");
@@ -126,6 +131,19 @@ TEST_F(TreeTest, one_that_has_etc_has_the_machine) {
   const UniqueFd held(::open((root_ / "etc").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   ASSERT_EQ(::flock(held.get(), LOCK_EX | LOCK_NB), 0);
   EXPECT_FALSE(tree_->lock().value());
+}
+
+TEST(Locks, name_the_process) {
+  const std::string locks =
+      "1: POSIX  ADVISORY  WRITE 11 08:01:275 0 EOF\n"
+      "2: FLOCK  ADVISORY  WRITE 22 fe:00:275 0 EOF\n"
+      "2: -> FLOCK  ADVISORY  WRITE 33 08:01:275 0 EOF\n"
+      "3: FLOCK  ADVISORY  READ  44 08:01:275 0 EOF\n"
+      "4: FLOCK  ADVISORY  WRITE 0 08:02:275 0 EOF\n";
+  EXPECT_EQ(holder_in(locks, makedev(8, 1), 275), 44U);
+  EXPECT_EQ(holder_in(locks, makedev(0xfe, 0), 275), 22U);
+  EXPECT_FALSE(holder_in(locks, makedev(8, 2), 275)) << "of another PID namespace";
+  EXPECT_FALSE(holder_in(locks, makedev(8, 1), 276));
 }
 
 TEST_F(TreeTest, an_attribute_is_written_in_place) {

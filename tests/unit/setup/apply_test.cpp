@@ -29,6 +29,13 @@ constexpr const char* kAll =
     "modules: [ib_umad]\nmemlock: {services: [containerd], limitsFile: true}\nnri: true\n"
     "rdmaNamespaces: exclusive\nsysctl: {net.ipv4.conf.all.arp_ignore: 1}\n";
 
+/// One entry, as the journal has it.
+std::string journal_of(const std::string& entry) {
+  return R"({"apiVersion": "railhead.io/v1alpha1", "kind": "SetupJournal", "folders": [], )"
+         R"("entries": [{"step": "a", "ours": ["x"], )" +
+         entry + "}]}";
+}
+
 class ApplyTest : public testing::Test {
  protected:
   ApplyTest() {
@@ -116,7 +123,11 @@ TEST_F(ApplyTest, what_somebody_else_changed_since_stays) {
   EXPECT_EQ(tree_.read("etc/containerd/config.toml"), "version = 3\n");
   EXPECT_EQ(tree_.read("etc/sysctl.d/90-railhead.conf"), "net.ipv4.conf.all.arp_ignore = 2\n");
   EXPECT_FALSE(fs::exists(tree_.at("sys/module/ib_umad")));
-  EXPECT_EQ(plan_revert(tree_.machine()).value().size(), 2U) << "the rest was taken back";
+  EXPECT_EQ(step_of(outcome.steps, "revert.folder/etc/sysctl.d").state, StepState::parked);
+  EXPECT_EQ(plan_revert(tree_.machine()).value().size(), 3U) << "the rest was taken back";
+  fs::remove(tree_.at("etc/sysctl.d/90-railhead.conf"));
+  do_revert();
+  EXPECT_FALSE(fs::exists(tree_.at("etc/sysctl.d")));
 }
 
 TEST_F(ApplyTest, a_module_in_use_stays_and_can_be_taken_back_later) {
@@ -185,6 +196,59 @@ TEST_F(ApplyTest, what_somebody_else_wrote_between_two_runs_comes_back) {
   EXPECT_EQ(tree_.read("proc/sys/net/ipv4/conf/all/arp_ignore"), "2\n");
 }
 
+TEST_F(ApplyTest, what_somebody_writes_between_plan_and_change_is_not_lost) {
+  const std::string file = "etc/containerd/config.toml";
+  fs::permissions(tree_.at(file), fs::perms::owner_all);
+  const std::string theirs = "version = 2\n# theirs\n";
+  const auto write = [&](const Step& step) {
+    if (step.id == "modules.loaded/ib_uverbs") tree_.write(file, theirs);
+  };
+  const auto outcome =
+      apply(tree_.machine(), kernel_, wanted("modules: [ib_uverbs]\nnri: true"), Risk::live, write)
+          .value();
+  EXPECT_TRUE(outcome.has_failed);
+  EXPECT_THAT(step_of(outcome.steps, "nri.enabled").reason, HasSubstr("somebody changed it"));
+  EXPECT_EQ(tree_.read(file), theirs);
+  do_apply("nri: true");
+  EXPECT_THAT(tree_.read(file), HasSubstr("# theirs\n"));
+}
+
+TEST_F(ApplyTest, in_a_tree_of_files_no_kernel_is_touched) {
+  do_apply("modules: [ib_umad]\nsysctl: {net.ipv4.conf.all.arp_ignore: 1}");
+  const auto outcome = revert(tree_.machine(false), kernel_, kSilent).value();
+  EXPECT_TRUE(outcome.has_failed);
+  const auto& step = step_of(outcome.steps, "revert.module/ib_umad");
+  EXPECT_EQ(step.state, StepState::parked);
+  EXPECT_THAT(step.reason, HasSubstr("no kernel runs in this tree"));
+  EXPECT_TRUE(fs::exists(tree_.at("sys/module/ib_umad")));
+  EXPECT_FALSE(fs::exists(tree_.at("etc/modules-load.d"))) << "files go back";
+  EXPECT_FALSE(do_revert().has_failed) << "the rest, on the machine";
+}
+
+constexpr const char* kBootId = "proc/sys/kernel/random/boot_id";
+
+TEST_F(ApplyTest, a_module_that_others_loaded_since_a_boot_stays) {
+  tree_.write(kBootId, "one\n");
+  tree_.write("etc/modules-load.d/theirs.conf", "ib_umad\n");
+  do_apply("modules: [ib_umad]");
+  tree_.write(kBootId, "two\n");
+  const auto outcome = do_revert();
+  EXPECT_FALSE(outcome.has_failed);
+  EXPECT_THAT(step_of(outcome.steps, "revert.module/ib_umad").reason, HasSubstr("booted since"));
+  EXPECT_TRUE(fs::exists(tree_.at("sys/module/ib_umad")));
+  EXPECT_TRUE(fs::exists(tree_.at("sys/module/ib_core")));
+}
+
+TEST_F(ApplyTest, what_our_files_bring_at_each_boot_goes_back) {
+  tree_.write(kBootId, "one\n");
+  do_apply("modules: [ib_umad]\nsysctl: {net.ipv4.conf.all.arp_ignore: 1}");
+  tree_.write(kBootId, "two\n");
+  EXPECT_FALSE(do_revert().has_failed);
+  EXPECT_FALSE(fs::exists(tree_.at("sys/module/ib_umad")));
+  EXPECT_FALSE(fs::exists(tree_.at("sys/module/ib_core")));
+  EXPECT_EQ(tree_.read("proc/sys/net/ipv4/conf/all/arp_ignore"), "0\n");
+}
+
 TEST_F(ApplyTest, a_file_that_is_no_text_is_not_touched) {
   const std::string bytes = "\xff\xfe";
   tree_.write("etc/modules-load.d/railhead.conf", bytes);
@@ -195,9 +259,10 @@ TEST_F(ApplyTest, a_file_that_is_no_text_is_not_touched) {
 }
 
 TEST_F(ApplyTest, a_journal_that_cannot_be_read_stops_before_anything) {
-  for (const auto* text :
-       {"{", "[]", "{\"entries\": [{\"kind\": \"file\"}]}",
-        "{\"entries\": [{\"kind\": \"x\", \"subject\": \"\", \"step\": \"\"}]}"}) {
+  for (const std::string& text :
+       {std::string(), std::string("{"), std::string("[]"), std::string("{\"entries\": []}"),
+        journal_of(R"("kind": "file")"), journal_of(R"("kind": "x", "subject": "")"),
+        journal_of("").substr(0, 100)}) {
     tree_.write("var/lib/railhead/setup/journal.json", text);
     const auto before = tree_.everything();
     const auto result = apply(tree_.machine(), kernel_, wanted(kAll), Risk::reboot, kSilent);
@@ -208,9 +273,18 @@ TEST_F(ApplyTest, a_journal_that_cannot_be_read_stops_before_anything) {
   }
 }
 
-/// One entry, as the journal has it.
-std::string journal_of(const std::string& entry) {
-  return R"({"folders": [], "entries": [{"step": "a", "ours": ["x"], )" + entry + "}]}";
+TEST_F(ApplyTest, a_journal_of_another_release_stops_before_anything) {
+  do_apply();
+  const std::string path = "var/lib/railhead/setup/journal.json";
+  auto text = tree_.read(path);
+  text.replace(text.find("v1alpha1"), 8, "v2");
+  tree_.write(path, text);
+  const auto before = tree_.everything();
+  const auto result = revert(tree_.machine(), kernel_, kSilent);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("is \"SetupJournal\" of \"railhead.io/v2\""));
+  EXPECT_FALSE(apply(tree_.machine(), kernel_, wanted(kAll), Risk::reboot, kSilent));
+  EXPECT_EQ(tree_.everything(), before);
 }
 
 TEST_F(ApplyTest, a_journal_that_lies_stops_before_anything) {
@@ -218,6 +292,11 @@ TEST_F(ApplyTest, a_journal_that_lies_stops_before_anything) {
                             R"("kind": "file", "subject": "etc/passwd", "before": null)",
                             R"("kind": "file", "subject": "/etc/..", "before": null)",
                             R"("kind": "file", "subject": "/etc/a\u0000b", "before": null)",
+                            R"("kind": "file", "subject": "/etc/../x", "before": null)",
+                            R"("kind": "file", "subject": "/x", "before":
+                               {"text": "", "mode": 4096, "uid": 0, "gid": 0})",
+                            R"("kind": "file", "subject": "/x", "before":
+                               {"text": "", "mode": 420, "uid": 4294967296, "gid": 0})",
                             R"("kind": "folder", "subject": "/")",
                             R"("kind": "folder", "subject": "/..")",
                             R"("kind": "attribute", "subject": "/etc/passwd", "before": "")",
@@ -303,6 +382,21 @@ TEST_F(ApplyTest, a_folder_that_others_use_by_now_stays_and_is_said_to) {
   const auto& step = step_of(outcome.steps, "revert.folder/etc/sysctl.d");
   EXPECT_EQ(step.title, "/etc/sysctl.d stays");
   EXPECT_EQ(step.reason, "something else is in it");
+}
+
+TEST_F(ApplyTest, a_folder_that_was_made_again_goes_after_what_is_in_it) {
+  const auto before = tree_.everything();
+  const std::string text = "sysctl: {net.ipv4.conf.all.arp_ignore: 1}";
+  do_apply(text);
+  // A revert was ended between the folder and its file, of which it could not forget.
+  auto tree = tree_.machine();
+  auto journal = Journal::read(*tree.tree).value();
+  ASSERT_TRUE(
+      journal.forget(*tree.tree, *journal.find(JournalEntry::Kind::folder, "/etc/sysctl.d")));
+  fs::remove_all(tree_.at("etc/sysctl.d"));
+  do_apply(text);
+  EXPECT_FALSE(do_revert().has_failed);
+  EXPECT_EQ(tree_.everything(), before);
 }
 
 TEST_F(ApplyTest, the_journal_is_there_before_the_change) {

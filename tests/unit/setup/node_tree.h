@@ -64,6 +64,7 @@ class NodeTree {
     write(path + "vendor", "0x15b3\n");
     write(path + "device", "0x" + device + "\n");
     write(path + "class", "0x020000\n");
+    write(path + "driver_override", "(null)\n");
     write(path + "net/" + netdev + "/mtu", "1500\n");
     write(path + "net/" + netdev + "/address", "0c:42:a1:00:00:01\n");
     write(path + "infiniband/" + rdma + "/node_guid", guid + "\n");
@@ -127,6 +128,8 @@ class TreeKernel : public Kernel {
       fs::remove_all(tree_.at("sys/bus/pci/devices/" + virtual_function(i)));
       fs::remove(tree_.at("sys/class/net/ens8f0v" + std::to_string(i)));
     }
+    tree_.write(physical + "sriov_numvfs", "0\n");
+    pass("none");
     for (unsigned i = 0; i < count; ++i) {
       const std::string number = std::to_string(i);
       tree_.function(virtual_function(i), "ens8f0v" + number, "mlx5_" + std::to_string(i + 1),
@@ -145,6 +148,9 @@ class TreeKernel : public Kernel {
   }
 
   Status set_identity(const std::string& address) override {
+    bind(address, "");
+    pass("unbound");
+    bind(address, "mlx5_core");
     const std::string rdma = "mlx5_" + std::to_string(address.back() - '0' + 1);
     tree_.write(NodeTree::path_of(address) + "infiniband/" + rdma + "/node_guid",
                 "0e42:a103:0012:345" + std::string(1, address.back()) + "\n");
@@ -184,22 +190,39 @@ class TreeKernel : public Kernel {
   }
 
   Status set_driver(const std::string& address, const std::string& driver) override {
+    tree_.write(NodeTree::path_of(address) + "driver_override",
+                driver == "vfio-pci" ? "vfio-pci\n" : "(null)\n");
+    pass("override");
     const auto link = tree_.at(NodeTree::path_of(address) + "driver");
-    fs::remove(link);
-    if (driver.empty()) return {};
-    fs::create_directories(tree_.at("sys/bus/pci/drivers/" + driver));
-    fs::create_directory_symlink("../../drivers/" + driver, link);
+    if (fs::is_symlink(link) && fs::read_symlink(link).filename() == driver) return {};
+    bind(address, "");
+    pass("unbound");
+    bind(address, driver);
     return {};
   }
 
   std::vector<std::pair<std::string, std::string>> links;
   std::function<void(const std::string& subject, const std::string& value)> on_link;
+  /// Called at each state between, which whoever ends the program there leaves.
+  std::function<void(const std::string& state)> on_pass;
   std::string broken, used;
   std::vector<std::string> started, stopped;
   std::vector<std::string> restarted;
   std::function<void()> on_restart;
 
  private:
+  void pass(const std::string& state) const {
+    if (on_pass) on_pass(state);
+  }
+
+  void bind(const std::string& address, const std::string& driver) const {
+    const auto link = tree_.at(NodeTree::path_of(address) + "driver");
+    fs::remove(link);
+    if (driver.empty()) return;
+    fs::create_directories(tree_.at("sys/bus/pci/drivers/" + driver));
+    fs::create_directory_symlink("../../drivers/" + driver, link);
+  }
+
   const NodeTree& tree_;
 };
 

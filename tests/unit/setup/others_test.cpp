@@ -52,10 +52,12 @@ TEST(PlanKubelet, its_policy_is_looked_at_and_never_edited) {
 
 TEST(PlanNri, a_schema_that_nobody_knows_is_left_alone) {
   const NodeTree tree;
-  tree.write("etc/containerd/config.toml", "version = 4\n");
-  const auto plan = make_plan(tree.machine(), wanted("nri: true"), Risk::live).value();
-  EXPECT_EQ(plan.at(0).state, StepState::parked);
-  EXPECT_THAT(plan.at(0).reason, HasSubstr("version 4"));
+  for (const std::string version : {"4", "-1", "\"2\"", "4294967298", "[2]"}) {
+    tree.write("etc/containerd/config.toml", "version = " + version + "\n");
+    const auto plan = make_plan(tree.machine(), wanted("nri: true"), Risk::live).value();
+    EXPECT_EQ(plan.at(0).state, StepState::parked) << version;
+    EXPECT_THAT(plan.at(0).reason, HasSubstr("is none that setup knows")) << version;
+  }
 }
 
 }  // namespace

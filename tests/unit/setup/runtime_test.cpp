@@ -89,6 +89,49 @@ TEST(PlanNri, each_file_that_says_no_is_changed) {
   EXPECT_EQ(nri(tree).changes.size(), 3U);
 }
 
+TEST(PlanNri, a_plugin_that_is_switched_off_altogether_is_refused) {
+  const NodeTree tree;
+  tree.write("etc/containerd/config.toml",
+             "version = 2\nimports = ['more.toml']\n[plugins.\"io.containerd.nri.v1.nri\"]\n"
+             "  disable = false\n");
+  EXPECT_EQ(nri(tree).state, StepState::done);
+  tree.write("etc/containerd/more.toml",
+             "version = 2\ndisabled_plugins = [\"io.containerd.nri.v1.nri\"]\n");
+  EXPECT_EQ(nri(tree).state, StepState::refused);
+  EXPECT_EQ(nri(tree).reason,
+            "/etc/containerd/more.toml: disabled_plugins names it: take it out "
+            "there");
+  fs::remove(tree.at("etc/containerd/more.toml"));
+  tree.write("etc/containerd/config.toml", "disabled_plugins = [\"nri\"]\n");
+  EXPECT_EQ(nri(tree).state, StepState::refused) << "as files of version 1 name it";
+}
+
+TEST(PlanNri, the_last_section_is_the_one_that_counts) {
+  const NodeTree tree;
+  const std::string section = "[plugins.\"io.containerd.nri.v1.nri\"]\n";
+  tree.write("etc/containerd/config.toml",
+             "version = 2\nimports = ['conf.d/*.toml']\n" + section + "  disable = false\n");
+  const std::string theirs = "version = 2\n" + section + "  plugin_path = \"/opt/nri\"\n";
+  tree.write("etc/containerd/conf.d/theirs.toml", theirs);
+  EXPECT_THAT(written(nri(tree)),
+              ElementsAre("/etc/containerd/conf.d/theirs.toml:\nversion = 2\n" + section +
+                          "  disable = false\n  plugin_path = \"/opt/nri\"\n"))
+      << "containerd 1.7 takes it whole, and a section of ours would take theirs away";
+}
+
+TEST(PlanNri, imports_that_cannot_be_followed_say_nothing) {
+  for (const auto* pattern : {"conf.d/*/*.toml", "conf.d/[a-z]*.toml", "c?nf.d/*.toml"}) {
+    const NodeTree tree;
+    tree.write("etc/containerd/config.toml",
+               "version = 2\nimports = ['" + std::string(pattern) + "']\n");
+    EXPECT_EQ(nri(tree).state, StepState::parked) << pattern;
+    EXPECT_THAT(nri(tree).reason, HasSubstr("a pattern that setup does not read")) << pattern;
+  }
+  const NodeTree tree;
+  tree.write("etc/containerd/config.toml", "version = 2\nimports = ['../x/*.toml']\n");
+  EXPECT_EQ(nri(tree).changes.front().subject, "/etc/x/50-railhead-nri.toml");
+}
+
 TEST(PlanNri, without_a_file_the_socket_says_it) {
   const NodeTree tree;
   tree.service("containerd");
@@ -160,6 +203,46 @@ TEST(PlanMemlock, the_last_drop_in_counts) {
              "[Service]\n LimitMEMLOCK = 65536\n");
   EXPECT_EQ(state().state, StepState::todo);
   EXPECT_EQ(state().before, "LimitMEMLOCK=65536");
+}
+
+/// What is planned for a tree that has the file of ours already.
+Step with_file_of_ours(const NodeTree& tree, const std::string& text) {
+  const auto plan = make_plan(tree.machine(), wanted(text), Risk::reboot).value();
+  for (const auto& change : plan.front().changes)
+    tree.write(change.subject.substr(1), change.value);
+  return make_plan(tree.machine(), wanted(text), Risk::reboot).value().front();
+}
+
+TEST(FilesStep, a_file_that_another_one_overrules_is_not_enough) {
+  const NodeTree tree;
+  tree.service("containerd");
+  const std::string drop_in = "etc/systemd/system/containerd.service.d/99-theirs.conf";
+  tree.write(drop_in, "[Service]\nLimitMEMLOCK=65536\n");
+  const auto memlock = with_file_of_ours(tree, "memlock: {services: [containerd]}");
+  EXPECT_EQ(memlock.state, StepState::refused);
+  EXPECT_EQ(memlock.before, "LimitMEMLOCK=65536");
+  EXPECT_THAT(memlock.reason, HasSubstr("/" + drop_in + " says otherwise, and counts more than"));
+
+  tree.write("etc/crio/crio.conf.d/zz.conf", "[crio.nri]\nenable_nri = false\n");
+  const auto crio = with_file_of_ours(tree, "nri: true");
+  EXPECT_EQ(crio.state, StepState::refused);
+  EXPECT_THAT(crio.reason, HasSubstr("/etc/crio/crio.conf.d/zz.conf says otherwise"));
+
+  tree.write("proc/cmdline", "ib_core.netns_mode=1\n");
+  const auto namespaces = with_file_of_ours(tree, "rdmaNamespaces: exclusive");
+  EXPECT_EQ(namespaces.state, StepState::refused);
+  EXPECT_THAT(namespaces.reason, HasSubstr("the kernel's command line, says otherwise"));
+}
+
+TEST(FilesStep, what_is_no_file_is_said_before_anything_is_done) {
+  const NodeTree tree;
+  tree.service("containerd");
+  fs::create_directories(
+      tree.at("etc/systemd/system/containerd.service.d/90-railhead-memlock.conf"));
+  const auto want = wanted("memlock: {services: [containerd]}");
+  const auto step = make_plan(tree.machine(), want, Risk::live).value().front();
+  EXPECT_EQ(step.state, StepState::parked);
+  EXPECT_THAT(step.reason, HasSubstr("90-railhead-memlock.conf: is no file"));
 }
 
 TEST(PlanMemlock, a_service_that_is_not_here_waits) {

@@ -252,6 +252,147 @@ TEST_F(VfioTest, one_that_a_pod_has_stays) {
   EXPECT_THAT(driver_step().reason, HasSubstr("a pod may have it"));
 }
 
+/// The program is ended at a state between; what is on the disk is all that the next run has.
+struct Death {};
+
+class EndedTest : public VfioTest {
+ protected:
+  void die_at(const std::string& state) {
+    kernel_.on_pass = [state](const std::string& now) {
+      if (now == state) throw Death();
+    };
+  }
+
+  void live() { kernel_.on_pass = nullptr; }
+
+  void do_apply(const std::string& text) {
+    const auto outcome = apply(tree_.machine(), kernel_, wanted(text), Risk::restart, kSilent);
+    EXPECT_FALSE(outcome.value().has_failed);
+  }
+
+  void do_revert() {
+    const auto outcome = revert(tree_.machine(), kernel_, kSilent).value();
+    EXPECT_FALSE(outcome.has_failed);
+    for (const auto& step : outcome.steps)
+      EXPECT_EQ(step.state, StepState::done) << step.id << ": " << step.reason;
+  }
+
+  /// Ended at this state, in apply or in revert: the next revert leads back, and so does one after
+  /// another apply.
+  void expect_way_back(const std::string& text, const std::string& state) {
+    fs::create_directories(tree_.at("sys/bus/pci/drivers/vfio-pci"));
+    fs::create_directories(tree_.at("sys/module/vfio_pci"));
+    const auto before = tree_.everything();
+    for (const bool applies_again : {false, true}) {
+      for (const bool in_revert : {false, true}) {
+        SCOPED_TRACE(state + (in_revert ? " of revert" : " of apply") +
+                     (applies_again ? ", applied again" : ""));
+        if (in_revert) do_apply(text);
+        die_at(state);
+        if (in_revert) {
+          EXPECT_THROW((void)revert(tree_.machine(), kernel_, kSilent), Death);
+        } else {
+          EXPECT_THROW((void)apply(tree_.machine(), kernel_, wanted(text), Risk::restart, kSilent),
+                       Death);
+        }
+        live();
+        if (applies_again) do_apply(text);
+        do_revert();
+        EXPECT_EQ(tree_.everything(), before);
+      }
+    }
+  }
+};
+
+TEST_F(EndedTest, between_none_and_another_number) {
+  make_functions(4);
+  fs::remove_all(tree_.at("sys/kernel"));  // groups of functions that go and come
+  for (unsigned i = 0; i < 4; ++i)
+    fs::remove(tree_.at(NodeTree::path_of(TreeKernel::virtual_function(i)) + "iommu_group"));
+  expect_way_back(policy("numVfs: 2"), "none");
+}
+
+TEST_F(EndedTest, between_two_drivers) {
+  make_functions(2);
+  expect_way_back(text_, "override");
+  expect_way_back(text_, "unbound");
+}
+
+TEST_F(EndedTest, while_a_function_of_somebody_else_is_bound_anew) {
+  make_functions(1);
+  const auto before = tree_.everything();
+  die_at("unbound");
+  const auto want = wanted(policy("numVfs: 1, isRdma: true"));
+  EXPECT_THROW((void)apply(tree_.machine(), kernel_, want, Risk::live, kSilent), Death);
+  live();
+  EXPECT_FALSE(fs::exists(tree_.at(NodeTree::path_of("0000:3b:01.0") + "driver")));
+  do_revert();
+  EXPECT_EQ(tree_.everything(), before);
+}
+
+TEST_F(SriovTest, of_a_boot_before_there_is_nothing_to_take_back) {
+  const std::string boot_id = "proc/sys/kernel/random/boot_id";
+  const std::string numvfs = NodeTree::path_of("0000:3b:00.0") + "sriov_numvfs";
+  const auto want = wanted(policy("numVfs: 2, mtu: 9000"));
+  tree_.write(boot_id, "one\n");
+  ASSERT_FALSE(apply(tree_.machine(), kernel_, want, Risk::restart, kSilent).value().has_failed);
+  // They are somebody else's by now, as is the journal where a disk was copied.
+  tree_.write(boot_id, "two\n");
+  const auto plan = plan_revert(tree_.machine()).value();
+  for (const auto& step : plan) {
+    if (step.id.find(".f") == std::string::npos) {
+      EXPECT_EQ(step.state, StepState::done) << step.id;
+      EXPECT_THAT(step.reason, HasSubstr("booted since")) << step.id;
+    }
+  }
+  // Made again after the boot, they are ours, and what the boot had comes back.
+  ASSERT_TRUE(kernel_.set_functions("0000:3b:00.0", 1));
+  tree_.write("sys/class/net/ens8f0/mtu", "4200\n");
+  ASSERT_FALSE(apply(tree_.machine(), kernel_, want, Risk::restart, kSilent).value().has_failed);
+  EXPECT_EQ(tree_.read(numvfs), "2\n");
+  EXPECT_FALSE(revert(tree_.machine(), kernel_, kSilent).value().has_failed);
+  EXPECT_EQ(tree_.read(numvfs), "1\n");
+  EXPECT_EQ(tree_.read("sys/class/net/ens8f0/mtu"), "4200\n");
+}
+
+std::string two_parts(const std::string& first, const std::string& second) {
+  const auto part = [](const std::string& name, const std::string& text) {
+    return "  - {resourceName: " + name + ", nicSelector: {pfNames: ['ens8f0" + text + "}\n";
+  };
+  return "sriov:\n" + part("a", first) + part("b", second);
+}
+
+TEST_F(SriovTest, policies_that_share_a_function_are_refused_at_first) {
+  const auto plan =
+      make_plan(tree_.machine(), wanted(two_parts("#0-3']}, numVfs: 8", "#3-7']}, numVfs: 8")),
+                Risk::reboot)
+          .value();
+  ASSERT_EQ(plan.size(), 1U);
+  EXPECT_EQ(plan.front().state, StepState::refused);
+  EXPECT_THAT(plan.front().reason, HasSubstr("VF 3 is of \"a\" and of \"b\""));
+}
+
+TEST_F(SriovTest, what_policies_say_of_a_physical_function_counts_together) {
+  const auto want = wanted(two_parts("#0-1']}, numVfs: 2", "#2-3']}, numVfs: 4, mtu: 9000"));
+  const auto outcome = apply(tree_.machine(), kernel_, want, Risk::restart, kSilent).value();
+  EXPECT_FALSE(outcome.has_failed);
+  EXPECT_EQ(tree_.read(NodeTree::path_of("0000:3b:00.0") + "sriov_numvfs"), "4\n");
+  EXPECT_EQ(tree_.read("sys/class/net/ens8f0/mtu"), "9000\n");
+  EXPECT_EQ(tree_.read("sys/class/net/ens8f0v1/mtu"), "1500\n");
+  EXPECT_EQ(tree_.read("sys/class/net/ens8f0v3/mtu"), "9000\n");
+}
+
+TEST_F(VfioTest, one_bound_for_a_virtual_machine_is_no_netdevice) {
+  make_functions(2);
+  ASSERT_TRUE(kernel_.set_driver("0000:3b:01.1", "vfio-pci"));
+  fs::remove_all(tree_.at(NodeTree::path_of("0000:3b:01.1") + "net"));
+  const auto plan =
+      make_plan(tree_.machine(), wanted(policy("numVfs: 2, isRdma: true")), Risk::reboot).value();
+  const auto& step = step_of(plan, "sriov.driver/0000:3b:01.1");
+  EXPECT_EQ(step.state, StepState::refused);
+  EXPECT_EQ(step.reason, "0000:3b:01.1 is held by vfio-pci");
+}
+
 TEST_F(SriovTest, a_policy_that_selects_nothing_here_is_parked) {
   const auto plan = make_plan(tree_.machine(),
                               wanted("sriov: [{resourceName: vf, nicSelector: {vendor: 8086}, "
@@ -291,6 +432,15 @@ TEST(VfPolicy, what_setup_does_not_do_is_refused_where_it_stands) {
               HasSubstr("exclude each other"));
   EXPECT_THAT(error_of(policy("eSwitchMode: switchdev")), HasSubstr("but legacy"));
   EXPECT_THAT(error_of(policy("numVfs: 70000")), HasSubstr("more than 65535"));
+  EXPECT_THAT(error_of(policy("mtu: 9000")), HasSubstr("no numVfs"));
+  for (const auto* part : {"#", "#a-b", "#7-3", "#0x1-0x3", "#1-99999999"}) {
+    EXPECT_THAT(error_of("sriov: [{nicSelector: {pfNames: ['ens8f0" + std::string(part) +
+                         "']}, numVfs: 8}]"),
+                HasSubstr("names no functions"))
+        << part;
+  }
+  EXPECT_THAT(error_of("sriov: [{nicSelector: {pfNames: ['ens8f0#0-8']}, numVfs: 8}]"),
+              HasSubstr("names VF 8, and numVfs is 8"));
   EXPECT_THAT(error_of(policy("numVf: 1")), HasSubstr("there is no key \"numVf\""));
   EXPECT_THAT(error_of("sriov: [{numVfs: 1}]"), HasSubstr("nicSelector selects nothing"));
   EXPECT_THAT(error_of("sriov: {}"), HasSubstr("no list"));

@@ -54,8 +54,20 @@ TEST(Wanted, names_become_no_paths) {
         << name;
   }
   EXPECT_THAT(error_of("memlock: {services: [../../x]}\n"), HasSubstr("is no name"));
-  EXPECT_THAT(error_of("sysctl: {../kernel: 1}\n"), HasSubstr("is no name"));
+  for (const auto* key : {"../kernel", "/proc/sys/kernel", "kernel.//.//.sysrq-trigger"})
+    EXPECT_THAT(error_of("sysctl: {" + std::string(key) + ": 1}\n"), HasSubstr("is no name"))
+        << key;
   EXPECT_THAT(error_of("sysctl: {a.b: \"1\\n2\"}\n"), HasSubstr("no value of a sysctl"));
+  EXPECT_THAT(error_of("nfs: [{what: 'a:/b', where: /" + std::string(240, 'x') + "}]\n"),
+              HasSubstr("too long for the name of a unit"));
+}
+
+TEST(Wanted, what_is_said_twice_is_wanted_once) {
+  const auto wanted = parse_wanted("setup.yaml",
+                                   "modules: [ib_umad, ib-umad, rdma_ucm]\n"
+                                   "memlock: {services: [containerd, containerd.service]}\n");
+  EXPECT_THAT(wanted->modules, ElementsAre("ib_umad", "rdma_ucm"));
+  EXPECT_THAT(wanted->memlock_services, ElementsAre("containerd"));
 }
 
 TEST(Wanted, more_than_a_node_can_want_is_refused) {
