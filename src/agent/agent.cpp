@@ -150,7 +150,7 @@ class Agent {
     return start(std::make_unique<KubeEventsService>(context_, *options, outbox_));
   }
 
-  /// Null where Kubernetes is told nothing.
+  /// Null where no Events are posted.
   [[nodiscard]] PodEvents* events() { return events_ ? &*events_ : nullptr; }
 
   Status start_machine() {
@@ -243,7 +243,8 @@ class Agent {
     in_force_.set(std::make_shared<const config::Config>(config_));
     const auto origin = TRY(options::machine_origin(settings()));
     NodeDoctor::Links links{[origin] { return options::open_machine(origin); },
-                            [this] { return doctor_wishes(*in_force_.get()); }, documents_.doctor};
+                            [this] { return options::doctor_wishes(*in_force_.get()); },
+                            documents_.doctor};
     return start(
         std::make_unique<NodeDoctorService>(context_, node_doctor_options(settings()), links));
   }
