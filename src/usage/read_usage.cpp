@@ -31,10 +31,6 @@ TableState state_of(const Error& error) {
   return number == EINTR ? TableState::interrupted : TableState::failed;
 }
 
-std::string name_of(int error_number) {
-  return std::string(host::errno_name(error_number));
-}
-
 template <typename Object>
 RdmaTable<Object> ask(host::Host& host, const host::RdmaDump& dump,
                       Result<std::vector<Object>> (*parse)(std::string_view)) {
@@ -45,7 +41,8 @@ RdmaTable<Object> ask(host::Host& host, const host::RdmaDump& dump,
   if (!objects) return {TableState::failed, objects.error().message, {}};
   if (const auto number = host::cut_short(**answer)) {
     return {TableState::failed,
-            "the kernel gave up in the middle of its list (" + name_of(*number) + ")",
+            "the kernel gave up in the middle of its list (" +
+                std::string(host::errno_name(*number)) + ")",
             *std::move(objects)};
   }
   return {TableState::read, "", *std::move(objects)};

@@ -137,12 +137,12 @@ TEST(Sockets, of_the_nodes_connections_each_holder_has_its_own) {
                               "l /proc/8/fd/3 -> socket:[40]\n"
                               "t /.netlink/tcp/1 40 1 -\n");
   usage::Networks networks(*host, "/proc");
-  const auto of = [&](std::uint32_t process) {
+  const auto use_by = [&](std::uint32_t process) {
     return networks.use_of({process}, usage::read_held_files(*host, "/proc", {process})).value();
   };
-  EXPECT_EQ(of(7).connections, 0U);
-  EXPECT_EQ(of(8).connections, 1U);
-  EXPECT_EQ(of(8).sockets->at(0), (host::TcpSocket{40, 1, std::nullopt}));
+  EXPECT_EQ(use_by(7).connections, 0U);
+  EXPECT_EQ(use_by(8).connections, 1U);
+  EXPECT_EQ(use_by(8).sockets->at(0), (host::TcpSocket{40, 1, std::nullopt}));
 }
 
 TEST(Sockets, statistics_that_are_refused_leave_the_tables) {
