@@ -70,7 +70,7 @@ class CardCollector {
   const Decisions& decisions_;
 };
 
-/// A card that differs from the fabric. Where the evidence is weak, it may be compute all the same.
+/// A card that differs from the fabric. With weak evidence it may still be compute.
 struct OddCard {
   const Card* card = nullptr;
   Outlier outlier{};

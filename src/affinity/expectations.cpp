@@ -16,7 +16,7 @@ void note(const Expectation& entry, const node::Nic& nic, ExpectedNic& expected)
   switch (entry.kind) {
     case Expectation::Kind::unused:
       if (entry.port) expected.unused_ports.push_back(*entry.port);
-      // A NIC all of whose ports are unused is so itself.
+      // A NIC all of whose ports are unused is unused itself.
       if (!entry.port ||
           (!nic.ports.empty() &&
            std::all_of(nic.ports.begin(), nic.ports.end(),

@@ -50,7 +50,7 @@ std::optional<Outlier> find_outlier(const CardTraits& card, const Fabric& fabric
 /// Whether the main default route tells cards apart. It does not where it leaves through more
 /// netdevs than there are cards without it (routers announce it on every rail), nor where every
 /// card has it: nothing but it then speaks against them. The Ethernet card that is a virtual
-/// machine's only one is its front-end all the same: clouds pass one in for the guest's own
+/// machine's only one is still its front-end: clouds pass one in for the guest's own
 /// traffic.
 bool route_tells(const node::Node& node, const std::vector<CardTraits>& cards);
 

@@ -159,7 +159,7 @@ class Agent {
     return start(std::make_unique<NodeConditionsService>(context_, *options, conditions_));
   }
 
-  /// Null where Kubernetes is told nothing.
+  /// Null where no Events are posted.
   [[nodiscard]] PodEvents* events() { return events_ ? &*events_ : nullptr; }
 
   Status start_machine() {
@@ -252,7 +252,7 @@ class Agent {
     in_force_.set(std::make_shared<const config::Config>(config_));
     const auto origin = TRY(options::machine_origin(settings()));
     NodeDoctor::Links links{[origin] { return options::open_machine(origin); },
-                            [this] { return doctor_wishes(*in_force_.get()); }, documents_.doctor,
+                            [this] { return options::doctor_wishes(*in_force_.get()); }, documents_.doctor,
                             conditions_};
     return start(
         std::make_unique<NodeDoctorService>(context_, node_doctor_options(settings()), links));

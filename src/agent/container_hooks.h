@@ -32,7 +32,7 @@ struct ContainerHooksParts {
   Metrics& metrics;
   KubeletAnswers* kubelet = nullptr;     ///< null: there is none, the environment is trusted
   ContainerCache* containers = nullptr;  ///< where every container is noted
-  PodEvents* events = nullptr;           ///< what pods are told; null: nothing
+  PodEvents* events = nullptr;           ///< what is posted to pods; null: nothing
   bool fail_request = false;  ///< the node's policy is fail-closed, which runtimes may honour
 };
 

@@ -106,7 +106,7 @@ void DecisionReports::log(const Decided& decided) {
   log_.write(level, "container", fields);
 }
 
-/// Our answer can be right and the creation fail all the same (RecentCreations).
+/// The creation can fail although our answer is right (RecentCreations).
 void DecisionReports::report_again(const container::Identity& container) {
   metrics_.nri_created_again.add();
   auto fields = fields_of(container);

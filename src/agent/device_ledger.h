@@ -28,7 +28,7 @@ struct DeviceCounts {
   std::size_t gone = 0;        ///< not in the pool any more
 };
 
-/// The devices of one pool as the kubelet is told of them. What is not ready is unhealthy at once
+/// The devices of one pool as the kubelet gets them. What is not ready is unhealthy at once
 /// and healthy again after some time; what has gone is unhealthy for some time.
 class DeviceLedger {
  public:

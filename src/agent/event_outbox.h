@@ -15,7 +15,7 @@
 
 namespace railhead::agent {
 
-/// What Kubernetes is to be told of pods and of the node, until it has been told. From any thread;
+/// Events of pods and of the node, until they have been posted. From any thread;
 /// nobody waits: what happens again to one object for one reason is one event with a count, and
 /// what finds no room is lost and counted.
 class EventOutbox {
@@ -28,10 +28,10 @@ class EventOutbox {
 
   void note(kube::EventObject about, std::string_view reason, std::string message);
 
-  /// Takes out the first one that may be told now.
+  /// Takes out the first one that may be posted now.
   std::optional<kube::Event> take(const std::function<bool(const kube::Event&)>& may);
 
-  /// One that was taken could not be told.
+  /// One that was taken could not be posted.
   void put_back(kube::Event event);
 
  private:

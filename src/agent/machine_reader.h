@@ -7,7 +7,7 @@
 // * Of a storm: after a reading that took t, the next one that is wished for begins 3 t later, but
 //   a second later at most. What timers read is not held back.
 // * Whoever may use a device node may touch it: touches are looked at here, ten times a second at
-//   most, and only another mode, owner or number is told to the deciding thread.
+//   most, and only another mode, owner or number reaches the deciding thread.
 // * What may have changed is read again. A reading that fails keeps the last table and is repeated.
 #pragma once
 
@@ -112,7 +112,7 @@ class MachineReader {
   std::uint64_t wish_ = 0;  ///< the last
   std::uint64_t fulfilled_ = 0;
   std::set<std::string_view> wanted_;  ///< causes of readings that are due
-  bool is_failing_ = false;            ///< as it was told
+  bool is_failing_ = false;            ///< as it was reported
   bool has_reported_events_ = false;
   /// The descriptor is the machine's.
   std::optional<boost::asio::posix::stream_descriptor> touches_;

@@ -28,7 +28,7 @@ class MachineTables {
   /// False where nothing has been read yet: table() is that of a machine without anything.
   [[nodiscard]] virtual bool is_read() const = 0;
 
-  /// Asks for a reading of what nothing told of. `cause` is a literal, for metrics and the log.
+  /// Asks for a reading although no event came. `cause` is a literal, for metrics and the log.
   virtual void look_again(std::string_view cause) = 0;
 
   /// Calls `done` once: true when all that had changed by now is in the table, false where that

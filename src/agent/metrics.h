@@ -136,7 +136,7 @@ struct Metrics : metrics::MetricRegistry {
   metrics::Gauge<label::Pool, metrics::Label<"state", "healthy", "unhealthy">,
                  metrics::Label<"reason", "not-ready", "recovering", "gone">>
       pool_devices{*this, "railhead_pool_devices",
-                   "Devices that the kubelet is told of, by pool, state and reason."};
+                   "Devices that the kubelet is shown, by pool, state and reason."};
   metrics::Counter<label::Pool> kubelet_registrations{
       *this, "railhead_kubelet_registrations_total",
       "Registrations that the kubelet accepted, by pool."};
@@ -176,7 +176,7 @@ struct Metrics : metrics::MetricRegistry {
   metrics::Counter<> silent_fallbacks{*this, "railhead_silent_fallbacks_total",
                                       "Containers that turned out to have fallen back to TCP."};
   metrics::Counter<metrics::Label<"outcome", "done", "failed">> pods_reads{
-      *this, "railhead_pods_reads_total", "Times that it was looked who uses RDMA."};
+      *this, "railhead_pods_reads_total", "Times that the agent looked who uses RDMA."};
   metrics::Gauge<> pods_complete{*this, "railhead_pods_complete",
                                  "1 where the last look could see everything, else 0."};
   metrics::Gauge<label::NfsVerdict> nfs_mounts{*this, "railhead_nfs_mounts",
@@ -205,7 +205,7 @@ struct Metrics : metrics::MetricRegistry {
       "Times that an agent which is ready looked for the startup taint of its node."};
   metrics::Counter<metrics::Label<"outcome", "posted", "failed", "dropped">> kube_events{
       *this, "railhead_kube_events_total",
-      "Events for Kubernetes, repeats in between as one: posted, tried in vain, and lost."};
+      "Events for Kubernetes by what became of them; repeats in between count as one."};
   metrics::Counter<metrics::Label<"outcome", "written", "failed">> node_conditions{
       *this, "railhead_node_conditions_total",
       "Times that the conditions of the node were written into Kubernetes, or tried in vain."};

@@ -136,21 +136,21 @@ Result<checks::Diagnosis> NodeDoctor::diagnose() {
 
 /// Says of each finding since when it is as it is, and logs what has changed.
 void NodeDoctor::date(checks::Diagnosis& diagnosis) {
-  decltype(standings_) now;
+  decltype(states_) now;
   std::map<std::pair<std::string_view, std::string>, std::size_t> seen;
   std::vector<const checks::Finding*> changed;
   for (auto& finding : diagnosis.findings) {
     // A check may say several things of one subject.
     const auto nth = seen[{finding.id, finding.subject}]++;
     const std::tuple key(finding.id, finding.subject, nth);
-    const auto before = standings_.find(key);
-    const bool is_same = before != standings_.end() && before->second.state == finding.state;
+    const auto before = states_.find(key);
+    const bool is_same = before != states_.end() && before->second.state == finding.state;
     finding.since = is_same ? before->second.since : diagnosis.time;
     now[key] = {finding.state, finding.since};
-    const bool was_bad = before != standings_.end() && is_bad(before->second.state);
+    const bool was_bad = before != states_.end() && is_bad(before->second.state);
     if (!is_same && (was_bad || is_bad(finding.state))) changed.push_back(&finding);
   }
-  standings_ = std::move(now);
+  states_ = std::move(now);
   log_changes(diagnosis, changed);
 }
 

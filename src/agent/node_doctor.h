@@ -56,7 +56,7 @@ class NodeDoctor {
   void look();
 
  private:
-  struct Standing {
+  struct Dated {
     checks::State state;
     std::string since;
   };
@@ -80,7 +80,7 @@ class NodeDoctor {
   checks::History history_;
   std::map<const checks::Check*, std::chrono::nanoseconds> times_;  ///< of the last look
   /// Of each subject of each check.
-  std::map<std::tuple<std::string_view, std::string, std::size_t>, Standing> standings_;
+  std::map<std::tuple<std::string_view, std::string, std::size_t>, Dated> states_;
   std::string failure_;          ///< the last one that was logged
   std::string history_failure_;  ///< likewise
 };

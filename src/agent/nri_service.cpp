@@ -64,11 +64,11 @@ bool NriService::stop(std::chrono::milliseconds patience) {
   return (!files_ || files_->end(patience)) && has_ended;
 }
 
-/// What the hooks of one connection are told of the runtime.
+/// What the hooks of one connection wait to know of the runtime.
 struct NriService::Question {
   ReadDone done;
-  std::optional<RuntimeProcess> process = {};  ///< that they have not been told of
-  bool is_over = false;                        ///< they go on, told or not
+  std::optional<RuntimeProcess> process = {};  ///< that they do not know yet
+  bool is_over = false;                        ///< they go on, known or not
 };
 
 void NriService::read(const nri::RuntimePeer& peer, std::chrono::milliseconds patience,

@@ -38,7 +38,7 @@ class NriService final : public Service, private RuntimeReader {
     RuntimeLink& runtime;
     ContainerCache* containers;  ///< null: nobody reads it
     kubelet::PodResources& pod_resources;
-    PodEvents* events;  ///< null: nobody is told
+    PodEvents* events;  ///< null: none are posted
   };
 
   NriService(Context context, NriOptions options, Links links);

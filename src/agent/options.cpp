@@ -89,15 +89,6 @@ NodeDoctorOptions node_doctor_options(const config::Settings& settings) {
   return options;
 }
 
-Result<checks::Wishes> doctor_wishes(const config::Config& config) {
-  checks::Wishes wishes;
-  wishes.rules = TRY(options::operator_rules(config));
-  wishes.nri = config.settings().nri.enabled;
-  wishes.nccl_file = !config.settings().injection.nccl_topo_file.empty();
-  wishes.topology = TRY(options::operator_topology(config.settings()));
-  return wishes;
-}
-
 PodsOptions pods_options(const config::Settings& settings) {
   PodsOptions options;
   options.node_name = settings.node.name;

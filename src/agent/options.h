@@ -26,8 +26,6 @@ Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& se
 std::optional<StartupTaintOptions> startup_taint_options(const config::Settings& settings,
                                                          host::Environment environment);
 NodeDoctorOptions node_doctor_options(const config::Settings& settings);
-/// What a configuration says that the doctor goes by. Reads topology.file; fails where it cannot.
-Result<checks::Wishes> doctor_wishes(const config::Config& config);
 /// Absent where kubernetes.events is false.
 std::optional<KubeEventsOptions> kube_events_options(const config::Settings& settings,
                                                      host::Environment environment);

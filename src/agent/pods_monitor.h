@@ -44,7 +44,7 @@ class PodsMonitor {
     const TableFeed& tables;
     ContainerCache& containers;
     loop::Shared<std::string>& page;  ///< the last look as a Pods document
-    PodEvents* events = nullptr;      ///< what pods are told; null: nothing
+    PodEvents* events = nullptr;      ///< what is posted to pods; null: nothing
   };
 
   PodsMonitor(Context context, PodsOptions options, Open open, Links links);

@@ -107,7 +107,7 @@ void PoolPublisher::follow(const pools::PoolTable& pools) {
   }
 }
 
-/// Each once, until it is not so any more.
+/// Each once, until it holds no more.
 void PoolPublisher::note_remarks(const pools::Pool& pool) {
   const auto before = std::exchange(remarks_[pool.spec.name], pool.remarks);
   for (const auto& remark : pool.remarks) {

@@ -30,7 +30,7 @@ class TableFeed {
     followers_.emplace_back(&mailbox, std::move(changed));
   }
 
-  /// No follower is called from here on, but for what is in its mailbox already.
+  /// No follower is called from here on, except for what is in its mailbox already.
   void close() {
     const std::lock_guard lock(mutex_);
     followers_.clear();

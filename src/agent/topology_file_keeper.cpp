@@ -45,7 +45,7 @@ Status TopologyFileKeeper::provide(const node::TextFile& file,
   if (!runtime_pid) {
     return Error{ErrorCode::unavailable,
                  file.path +
-                     ": the runtime's process is not known, so it cannot be told whether it "
+                     ": the runtime's process is not known, so nobody knows whether it "
                      "sees this file (host.proc, the host's PID namespace)"};
   }
   TRY_STATUS(write_if_other(file));

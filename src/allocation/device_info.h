@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Multus is told of a function that was handed out: a file that it finds by resource and
+// What Multus reads of a function that was handed out: a file that it finds by resource and
 // device id and copies into the pod's network status.
 // Source: Network Plumbing Working Group, device-info-spec 1.1.0; network-attachment-definition-
 // client pkg/apis/k8s.cni.cncf.io/v1/types.go (names), pkg/utils/cniconfig.go (path).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an allocation of the kubelet's gives to a container: variables, device nodes, names of CDI
-// devices, and what the network plugin Multus is told.
+// devices, and what the network plugin Multus reads.
 // * Values in, values out: this folder computes texts and lists. Files are written and sockets are
 //   served elsewhere (agent/, kubelet/).
 // * The kubelet has chosen the device ids, and pools/ knows who they are: nothing is chosen here.

@@ -32,7 +32,7 @@ Result<milliseconds> parse_duration(std::string_view text, milliseconds unit) {
   const auto parts = split(digits, '.');
   const auto whole = parse_unsigned(parts.front());
   const auto bad = [&] {
-    return Error{ErrorCode::malformed, in_quotes(text) + " is no time such as 500ms, 30s or 5m"};
+    return Error{ErrorCode::malformed, in_quotes(text) + " is not a time such as 500ms, 30s or 5m"};
   };
   if (!whole || parts.size() > 2 || *whole > static_cast<std::uint64_t>(kLongest)) return bad();
   double number = static_cast<double>(*whole);

@@ -33,7 +33,7 @@ class Listener {
   /// "10.0.0.1:40123".
   [[nodiscard]] const std::string& address() const { return address_; }
 
-  /// The next client that holds the key. timeout when none came within the limit. `dropped` is told
+  /// The next client that holds the key. timeout when none came within the limit. `dropped` gets
   /// why each of the others went.
   Result<Channel> accept(Limit idle_limit, std::vector<std::string>& dropped);
 

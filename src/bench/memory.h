@@ -19,7 +19,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   virtual ~Buffer() = default;
 
-  /// As the NIC is told it.
+  /// As the NIC gets it.
   [[nodiscard]] virtual std::uint64_t address() const = 0;
   [[nodiscard]] virtual std::uint64_t length() const = 0;
   /// Absent (null) where this process cannot look at it directly.

@@ -13,7 +13,7 @@ namespace railhead::bench {
 /// What moves the bytes, over reliable connections (RC).
 enum class Operation : std::uint8_t { write, read, send };
 enum class Measure : std::uint8_t { bandwidth, latency };
-/// Where the bytes are, and for a GPU how the NIC is told of them.
+/// Where the bytes are, and for a GPU how the NIC gets to know them.
 enum class Memory : std::uint8_t { host, gpu_dmabuf, gpu_peermem };
 
 std::string_view to_string(Operation operation);

@@ -37,7 +37,9 @@ struct Check {
   RemedyClass remedy_class;
   /// What is looked at; where there is none of it, the check is SKIP with this for a reason.
   std::string_view about;
-  std::string_view covers;  ///< ids of doctor.md section 4 and 13 that it answers, with blanks
+  /// Ids of what guides ask for that it answers, with blanks between (tests/checks/catalogue.py,
+  /// elsewhere.py); "": none.
+  std::string_view covers;
   /// Ids of checks before it, with blanks. A FAIL of one makes this SKIP for the same subject and
   /// for what belongs to it (mlx5_3 and mlx5_3/1). "id:subject": that failure makes it SKIP for
   /// all.
@@ -114,7 +116,7 @@ struct CheckTime {
 using Stopwatch = std::function<std::chrono::steady_clock::time_point()>;
 
 /// Makes these checks and all that they stand behind, in order. A check that has nothing to look at
-/// is one SKIP. Every finding has evidence, but for SKIP.
+/// is one SKIP. Every finding has evidence, except SKIP.
 std::vector<Finding> run_checks(const Machine& machine, const std::vector<const Check*>& checks);
 /// The same; `times` gets how long each took, without reading what it looks at.
 std::vector<Finding> run_checks(const Machine& machine, const std::vector<const Check*>& checks,

@@ -185,7 +185,7 @@ constexpr std::array kDeviceChecks = {
           .what = "RDMA devices can be seen by the pods that get them.",
           .source = "/sys/module/ib_core/parameters/netns_mode",
           .rule = "PASS: shared, or exclusive with VFs or SFs that rdma-cni can move; WARN: "
-                  "exclusive without any; UNKNOWN: not told",
+                  "exclusive without any; UNKNOWN: not known",
           .effect = "a pod with a network of its own sees no RDMA device",
           .remedy =
               "options ib_core netns_mode=1 in /etc/modprobe.d, then restart the machine: the "

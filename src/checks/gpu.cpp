@@ -119,7 +119,7 @@ void vm_file(const Machine& machine, Findings& found) {
   const auto& file = machine.node.nccl_file;
   const auto& wishes = machine.wishes;
   if (file) {
-    found.pass(kNode, "NCCL is told of " + file->path, {{file->path, "there", ""}});
+    found.pass(kNode, "NCCL is given " + file->path, {{file->path, "there", ""}});
   } else if (wishes.nri && wishes.nccl_file && !machine.topology.machine.empty()) {
     found.pass(kNode, "railhead gives containers the file of " + machine.topology.machine,
                {{"injection.ncclTopoFile", "set", ""}});
@@ -174,7 +174,7 @@ constexpr std::array kGpuChecks = {
         .what = "NICs have a way into GPU memory: DMA-BUF or nvidia_peermem, one is enough.",
         .source = "/proc/driver/nvidia/version, /proc/sys/kernel/osrelease, /proc/modules",
         .rule = "PASS: open kernel module and Linux 5.12, or nvidia_peermem; FAIL: neither; "
-                "UNKNOWN: one of them is not told, or an older kernel is Red Hat's 8 or has OFED, "
+                "UNKNOWN: one of them is not known, or an older kernel is Red Hat's 8 or has OFED, "
                 "which may have brought it. What is set up is not yet proved",
         .effect = "no GPUDirect RDMA -> every byte is copied through host memory",
         .remedy = "Use the open kernel module (ClusterPolicy driver.kernelModuleType: open), which "
@@ -199,7 +199,7 @@ constexpr std::array kGpuChecks = {
           .parts = Part::modules,
           .look = gpudirect_storage},
     Check{.id = "topo.vm-file",
-          .what = "In a virtual machine that hides its switches NCCL is told of them.",
+          .what = "In a virtual machine that hides its switches NCCL knows of them.",
           .source = "/etc/nccl.conf, /var/run/nvidia-topologyd/virtualTopology.xml, "
                     "injection.ncclTopoFile",
           .rule = "PASS: a file is named, or railhead gives one to containers on a machine that "

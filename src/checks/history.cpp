@@ -239,7 +239,7 @@ Result<History> parse_history(std::string_view text) {
   for (const auto& entry : counters->entries) {
     auto counter = TRY(counter_of(entry.value));
     if (!is_plain(entry.key) || !is_in_order(counter, history.last_)) {
-      return data::error_at(entry.mark, "a path that is none, or steps in no order");
+      return data::error_at(entry.mark, "no path of a counter, or steps in no order");
     }
     history.counters_.emplace(entry.key, std::move(counter));
   }

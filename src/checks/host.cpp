@@ -43,13 +43,13 @@ void virtual_machine(const Machine& machine, Findings& found) {
   std::string what = node.hypervisor ? "a virtual machine" : "no hypervisor";
   if (!machine.arrangement.machine.empty()) what += ", " + machine.arrangement.machine;
   const auto vendor = node.dmi.sys_vendor.value_or("");
-  const Evidence told =
+  const Evidence seen =
       node.cpu.arch == "arm64"
           ? Evidence{"/sys/class/dmi/id/sys_vendor", vendor, ""}
           : Evidence{"/proc/cpuinfo", node.hypervisor ? "flag hypervisor" : "no flag hypervisor",
                      ""};
   found.pass(kNode, what,
-             {told, {"/sys/class/dmi/id/product_name", node.dmi.product_name.value_or(""), ""}});
+             {seen, {"/sys/class/dmi/id/product_name", node.dmi.product_name.value_or(""), ""}});
 }
 
 /// What the kernel calls a group whose addresses are not translated.

@@ -146,8 +146,7 @@ void port_state(const Machine& machine, Findings& found) {
       const auto path = port_path(nic, port, "state");
       if (!port.state) {
         const auto* problem = machine.unreadable(path);
-        found.unknown(port_name(nic, port),
-                      path + (problem ? ": " + problem->what : " is not told"),
+        found.unknown(port_name(nic, port), path + (problem ? ": " + problem->what : " is missing"),
                       {{path, "", problem ? problem->what : ""}});
       } else if (is_active(port)) {
         found.pass(port_name(nic, port), "ACTIVE", {{path, raw_state(port), ""}});
@@ -200,7 +199,7 @@ void judge_rate(const Machine& machine, std::size_t n, const node::Port& port, F
   const Evidence evidence{port_path(nic, port, "rate"), port.rate_text.value_or(""), ""};
   const auto subject = port_name(nic, port);
   if (!port.rate_gbps) {
-    found.unknown(subject, evidence.path + " is not told", {evidence});
+    found.unknown(subject, evidence.path + " is missing", {evidence});
     return;
   }
   const auto observed = gbps_text(*port.rate_gbps);
@@ -250,7 +249,7 @@ void judge_fabric(const Machine& machine, const node::Nic& nic, const node::Port
   const Evidence lid{port_path(nic, port, "lid"), "0x" + to_hex(port.lid.value_or(0), 4), ""};
   const Evidence sm{port_path(nic, port, "sm_lid"), "0x" + to_hex(port.sm_lid.value_or(0), 4), ""};
   if (!port.lid || !port.sm_lid) {
-    found.unknown(subject, lid.path + " or sm_lid is not told", {{lid.path, "", ""}});
+    found.unknown(subject, lid.path + " or sm_lid is missing", {{lid.path, "", ""}});
   } else if (*port.lid == 0 || *port.sm_lid == 0) {
     found.fail(subject, "lid " + lid.value + ", sm_lid " + sm.value, "both not 0", {lid, sm});
   } else if (!has_full_pkey(port) && problem != nullptr) {
@@ -302,7 +301,7 @@ void guid(const Machine& machine, Findings& found) {
     const auto* function = machine.function(n);
     if (!nic.node_guid) {
       const auto* problem = machine.unreadable(path);
-      found.unknown(nic.name, path + " is not told", {{path, "", problem ? problem->what : ""}});
+      found.unknown(nic.name, path + " is missing", {{path, "", problem ? problem->what : ""}});
     } else if (const auto* other = same_guid(machine, nic);
                other != nullptr && *nic.node_guid != kZeroGuid) {
       auto& finding = found.warn(nic.name, "the GUID of " + other->name, "one of its own",

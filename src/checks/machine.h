@@ -76,7 +76,7 @@ class Machine {
 
   /// Traffic of GPUs or of storage goes over it: what is down there is missed.
   [[nodiscard]] bool carries_traffic(std::size_t nic) const;
-  /// The indices of NICs for which that is so, less those that the operator calls unused.
+  /// The indices of these NICs, without those that the operator calls unused.
   [[nodiscard]] std::vector<std::size_t> traffic_nics() const;
   /// Registered, in this network namespace, with this link layer on some port.
   [[nodiscard]] bool has_layer(std::size_t nic, node::LinkLayer layer) const;

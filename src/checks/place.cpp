@@ -57,7 +57,7 @@ void layer(const Machine& machine, Findings& found) {
 }
 
 /// Of a NIC that carries the node's own network, whether GPUs have it too or miss it: it is dealt
-/// to them all the same, it is the only one, or a GPU has no other as near.
+/// to them nevertheless, it is the only one, or a GPU has no other as near.
 bool is_shared(const Machine& machine, std::size_t nic) {
   if (machine.node.gpus.empty()) return false;
   if (machine.role(nic).role == affinity::Role::compute) return true;

@@ -13,10 +13,6 @@
 namespace railhead::checks {
 namespace {
 
-bool is_link_local(const node::Gid& gid) {
-  return gid.value.starts_with("fe80:");
-}
-
 bool is_v2(const node::Gid& gid) {
   return gid.type == "RoCE v2";
 }
@@ -48,7 +44,8 @@ void gid(const Machine& machine, Findings& found) {
     const bool untyped = std::any_of(port.gids.begin(), port.gids.end(),
                                      [](const node::Gid& one) { return !one.type; });
     for (const auto& one : port.gids) {
-      if (is_v2(one) && !is_link_local(one)) {
+      const bool is_link_local = one.value.starts_with("fe80:");
+      if (is_v2(one) && !is_link_local) {
         found.pass(subject, gid_text(one), {gid_evidence(nic, port, one)});
         return;
       }
@@ -58,7 +55,7 @@ void gid(const Machine& machine, Findings& found) {
       found.warn(subject, "link-local RoCE v2 only", "the GID of an IP address",
                  {gid_evidence(nic, port, *local)});
     } else if (untyped) {
-      found.unknown(subject, port_path(nic, port, "gid_attrs/types") + " is not told", {folder});
+      found.unknown(subject, port_path(nic, port, "gid_attrs/types") + " is missing", {folder});
     } else {
       auto& finding = found.fail(subject, "no RoCE v2 GID", "the GID of an IP address", {folder});
       if (!port.gids.empty()) {

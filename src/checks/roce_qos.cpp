@@ -40,7 +40,7 @@ std::string dscp_text(const Dcb& dcb) {
 /// All that is to be alike on all nodes of a job, in one line.
 std::string settings_text(const Dcb& dcb) {
   const auto pauses_text =
-      dcb.pfc ? "PFC " + host::priorities_text(*dcb.pfc) : std::string("PFC not told");
+      dcb.pfc ? "PFC " + host::priorities_text(*dcb.pfc) : std::string("PFC not known");
   return pauses_text + (host::maps_dscp(dcb) ? ", DSCP " + dscp_text(dcb) : ", no DSCP mapped");
 }
 
@@ -158,11 +158,7 @@ void traffic_class(const Machine& machine, Findings& found) {
   for (const auto& one : qos_ports(machine)) {
     if (!one.fact->value || one.fact->value->pfc.value_or(0) == 0) continue;
     const auto& nic = machine.node.nics[one.nic].name;
-    const auto number = std::to_string(one.port);
-    const std::array paths = {
-        "/sys/kernel/config/rdma_cm/" + nic + "/ports/" + number + "/default_roce_tos",
-        "/sys/class/infiniband/" + nic + "/tc/" + number + "/traffic_class"};
-    for (const auto& path : paths) {
+    for (const auto& path : system::traffic_class_paths(nic, one.port)) {
       const auto text = machine.system.text(path);
       const auto value = text.known() ? class_in(*text.value) : std::nullopt;
       if (value) judge_class(one, text, *value, found);
@@ -174,8 +170,8 @@ using system::Part;
 
 constexpr std::array kQosChecks = {
     Check{.id = "roce.flow-control",
-          .what = "RoCE's packets get a priority that pauses, where one does, and like ports do "
-                  "alike.",
+          .what = "RoCE's packets get a priority that pauses, where there is one, and like ports "
+                  "are set alike.",
           .source = "the kernel's routing netlink: RTM_GETDCB (IEEE PFC and application table)",
           .rule = "PASS: alike; WARN: other settings than most like ports, or PFC for priorities "
                   "to which no DSCP is mapped (and no VLAN gives one); SKIP: the driver says "

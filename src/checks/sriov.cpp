@@ -76,7 +76,7 @@ std::string vf_text(const host::VfSettings& vf) {
   if (vf.has_port_guid) words.emplace_back(*vf.has_port_guid ? "port GUID set" : "port GUID zero");
   if (vf.trusted) words.emplace_back(*vf.trusted ? "trusted" : "not trusted");
   if (vf.spoof_checked) words.emplace_back(*vf.spoof_checked ? "spoof check" : "no spoof check");
-  return words.empty() ? "nothing is told of it" : join(words, ", ");
+  return words.empty() ? "the kernel says nothing of it" : join(words, ", ");
 }
 
 /// The NIC of a virtual function, by its number; nullptr where it has none here.

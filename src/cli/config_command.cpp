@@ -168,7 +168,7 @@ Result<int> show_config(const Invocation& invocation, const config::Config& conf
 
 void add_config_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand(
-      "config", "Check the configuration; show what is in effect and who said it");
+      "config", "Check the configuration; show what is in effect and where it comes from");
   add_settings(*app, invocation, {std::begin(config::kSettings), std::end(config::kSettings)});
   add_rdma_plugin_flags(*app, invocation);
   add_config_option(*app, invocation);

@@ -102,8 +102,7 @@ bool lacks_doctors_part(const system::System& system) {
 Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFlags& flags,
                                    const config::Config& config) {
   const auto wanted = TRY(chosen(flags));
-  const auto rules = TRY(options::operator_rules(config));
-  const auto topology = TRY(options::operator_topology(config.settings()));
+  const auto wishes = TRY(options::doctor_wishes(config));
   const auto origin = TRY(options::machine_origin(config.settings()));
   if (flags.active && (!origin.snapshot.empty() || origin.root != "/")) {
     return Error{ErrorCode::usage, "--active measures this machine, and no other"};
@@ -131,9 +130,6 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
   if (!flags.target.any()) {
     more.history = history_with(invocation, config.settings(), node, system);
   }
-  const auto& settings = config.settings();
-  const checks::Wishes wishes{rules, settings.nri.enabled,
-                              !settings.injection.nccl_topo_file.empty(), topology};
   if (flags.active) {
     const checks::Machine idle(node, {}, wishes);
     more.loopbacks = run_loopbacks(idle, invocation.environment, invocation.err);
@@ -194,7 +190,7 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
   add_output_option(*app, invocation, own_formats);
   add_kube_options(*app, flags->kube);
   app->add_option("--check", flags->question.checks,
-                  "make this check only, and say the result in a first line below 80 characters; "
+                  "make this check only; the first line is its result, below 80 characters; "
                   "may be repeated")
       ->type_name("ID")
       ->allow_extra_args(false);
@@ -213,19 +209,18 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
       ->type_name("ID");
   app->add_flag("--list", flags->question.list, "every check, in a line");
   app->add_flag("--active", flags->active,
-                "also move bytes on each idle NIC, through itself, a second each at 10 Gbit/s at "
-                "most (railhead-bench)");
+                "also send bytes from each idle NIC to itself, for a second at 10 Gbit/s at most "
+                "(railhead-bench)");
   app->add_flag("--all", flags->question.all, "every finding, also what is right");
   auto* before = app->add_option("--before", flags->before,
-                                 "an earlier snapshot (snapshot --doctor) of the same machine: do "
-                                 "errors of ports grow")
+                                 "an earlier snapshot of this machine (snapshot --doctor): which "
+                                 "error counters have grown since")
                      ->type_name("FILE");
-  add_duration_option(
-      *app, "--interval", flags->interval, std::chrono::seconds(1),
-      "read the counters of ports twice, with so much time between, such as 10s [0: once]")
+  add_duration_option(*app, "--interval", flags->interval, std::chrono::seconds(1),
+                      "read the counters of ports twice, this long apart, such as 10s [0: once]")
       ->excludes(before);
   add_duration_option(*app, "--time-limit", flags->question.limit, std::chrono::milliseconds(1),
-                      "read no more after so long, such as 10s or 500ms; what is left out is "
+                      "stop reading after this time, such as 10s or 500ms; what is left out is "
                       "UNKNOWN [10s]");
   app->footer(
       "Exit codes: 0 nothing failed (warnings do not count), 1 something failed, 2 nothing failed "

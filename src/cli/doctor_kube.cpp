@@ -37,7 +37,7 @@ void add_kube_options(CLI::App& app, KubeTarget& target) {
   app.add_flag("--kube", target.wanted,
                "look at the cluster in place of the node: nodes, operators, pods, manifests, logs");
   app.add_option("--kubeconfig", target.kubeconfig,
-                 "who to be at which API server [KUBECONFIG, ~/.kube/config, or the pod's service "
+                 "how to reach the API server [KUBECONFIG, ~/.kube/config, or the pod's service "
                  "account]")
       ->type_name("FILE");
 }

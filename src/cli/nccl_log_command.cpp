@@ -124,7 +124,7 @@ std::string network_text(const proof::NcclRank& rank) {
   return rank.transport.empty() ? rank.library : rank.library + " " + rank.transport;
 }
 
-/// Ranks with the same row but for their names.
+/// Ranks whose rows differ in their names alone.
 struct RankGroup {
   const proof::NcclRank* first = nullptr;
   std::set<unsigned> ranks;

@@ -140,8 +140,8 @@ Result<int> show_nfs(const Invocation& invocation, const config::Config& config,
 }  // namespace
 
 void add_nfs_command(CLI::App& program, Invocation& invocation) {
-  auto* app = program.add_subcommand(
-      "nfs", "Show which NFS mounts use RDMA, and which were to use it and do not");
+  auto* app =
+      program.add_subcommand("nfs", "Show which NFS mounts use RDMA, and which should and do not");
   auto flags = std::make_shared<NfsFlags>();
   add_settings(*app, invocation, {"host.root", "host.snapshot"});
   add_config_option(*app, invocation);

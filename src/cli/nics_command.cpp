@@ -21,10 +21,10 @@ std::vector<node::CharDevice> char_devices(const node::Nic& nic) {
   return all;
 }
 
-template <typename Table, typename Holder>
-void add_attributes(const Table& table, const Holder& holder, data::Json& json) {
+template <typename Table, typename Owner>
+void add_attributes(const Table& table, const Owner& owner, data::Json& json) {
   node::for_each_attribute(table, [&](const auto& row) {
-    if (!row.json.empty()) json[row.json] = json_of(holder.*row.member);
+    if (!row.json.empty()) json[row.json] = json_of(owner.*row.member);
   });
 }
 
@@ -59,11 +59,11 @@ data::Json nic_document(const inject::DecisionTable& table, std::size_t n,
   return json;
 }
 
-template <typename Table, typename Holder>
-void add_cells(const Table& table, const Holder* holder, std::vector<report::Cell>& cells) {
+template <typename Table, typename Owner>
+void add_cells(const Table& table, const Owner* owner, std::vector<report::Cell>& cells) {
   node::for_each_attribute(table, [&](const auto& row) {
     if (row.column.empty()) return;
-    const auto json = holder != nullptr ? json_of(holder->*row.member) : data::Json(nullptr);
+    const auto json = owner != nullptr ? json_of(owner->*row.member) : data::Json(nullptr);
     const auto text = json.is_string() ? json.template get<std::string>() : json.dump();
     cells.push_back({row.column, json.is_null() ? "" : text, report::kWide});
   });

@@ -60,10 +60,6 @@ std::string traffic_text(const proof::DeviceShare& total) {
   return text;
 }
 
-std::string tcp_text(const proof::PodUse& pod) {
-  return pod.tcp_bytes_per_second ? scaled(*pod.tcp_bytes_per_second, "B/s") : "";
-}
-
 std::string registered_text(const proof::DeviceShare& total) {
   if (total.implicit_regions > 0) return "all (ODP)";
   if (total.regions == 0) return "0";
@@ -102,7 +98,8 @@ std::vector<report::Cell> line_of(const proof::PodUse& pod, const node::Node& no
           {"QPS", std::to_string(total.queue_pairs), report::kWide},
           {"CONNECTED", std::to_string(total.connected), report::kWide},
           {"TCP", pod.network ? std::to_string(pod.network->connections) : "", report::kWide},
-          {"TCP B/S", tcp_text(pod), report::kWide},
+          {"TCP B/S", pod.tcp_bytes_per_second ? scaled(*pod.tcp_bytes_per_second, "B/s") : "",
+           report::kWide},
           {"AGE", pod.age_seconds ? scaled(*pod.age_seconds, "s") : "", report::kWide},
           {"PIDS", join(pids, ","), report::kWide},
           {"ID", pod.record.container_id.substr(0, 12), report::kWide},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of a cluster: as those of a node (checks/check.h), but for what they look at.
+// Checks of a cluster: like those of a node (checks/check.h), except for what they look at.
 #pragma once
 
 #include <span>
@@ -28,7 +28,7 @@ const std::vector<const ClusterCheck*>& all_checks();
 /// nullptr where no check has this id.
 const ClusterCheck* find_check(std::string_view id);
 
-/// What these checks find; every finding has evidence, but for SKIP.
+/// What these checks find; every finding has evidence, except SKIP.
 std::vector<checks::Finding> run_checks(const Cluster& cluster,
                                         const std::vector<const ClusterCheck*>& checks);
 

@@ -65,13 +65,13 @@ void pending(const Cluster& cluster, Findings& found) {
 }
 
 /// Where an address or a GUID was seen.
-struct Holder {
+struct AddressUse {
   const data::Value* pod = nullptr;
   std::string annotation;
 };
 
 /// By network and address, "ai/rail0 192.168.4.7"; a GUID is one for all networks.
-using Holders = std::map<std::string, std::vector<Holder>>;
+using AddressUses = std::map<std::string, std::vector<AddressUse>>;
 
 /// A list of Multus in an annotation; nothing where the pod has none, or a plain list of names.
 std::optional<data::Value> list_in(const data::Value& pod, std::string_view annotation) {
@@ -86,7 +86,7 @@ constexpr std::string_view kNetworkStatus = "k8s.v1.cni.cncf.io/network-status";
 constexpr std::string_view kNetworks = "k8s.v1.cni.cncf.io/networks";
 
 /// Source: k8snetworkplumbingwg/multi-net-spec, 4.1.2.1 and 5; the GUID is Mellanox/ib-kubernetes'.
-void take_addresses(const data::Value& pod, Holders& holders) {
+void take_addresses(const data::Value& pod, AddressUses& holders) {
   const auto add = [&](std::string key, std::string_view annotation) {
     constexpr std::size_t kMaxAddresses = 200'000;
     if (holders.size() < kMaxAddresses) {
@@ -111,16 +111,12 @@ void take_addresses(const data::Value& pod, Holders& holders) {
   }
 }
 
-bool is_running(const data::Value& pod) {
-  return text_below(pod, {"status", "phase"}) == "Running";
-}
-
 void addresses(const Cluster& cluster, Findings& found) {
   const auto* pods = known(cluster, "Pod", found);
   if (pods == nullptr) return;
-  Holders holders;
+  AddressUses holders;
   for (const auto& pod : pods->items) {
-    if (is_running(pod)) take_addresses(pod, holders);
+    if (text_below(pod, {"status", "phase"}) == "Running") take_addresses(pod, holders);
   }
   if (holders.empty()) return;
   std::size_t shared = 0;

@@ -280,8 +280,7 @@ Result<std::optional<PluginTexts>> plugin_texts_of_manifest(const ConfigFile& fi
   PluginTextsReader reader(file, node);
   bool is_manifest = false;
   for (const auto& document : documents) {
-    // Below as many empty lines as stand above it, so that its lines keep their numbers.
-    const auto value = parse_file_text(std::string(document.before, '\n').append(document.text));
+    const auto value = parse_file_text(document.in_place());
     if (!value) return value.error().context(file.name);
     is_manifest = TRY(reader.add(*value)) || is_manifest;
   }

@@ -24,7 +24,7 @@ struct PluginTexts {
   bool has_policies = false;  ///< SriovNetworkNodePolicies are among them; they name no prefix
 };
 
-/// Of the resources of SriovNetworkNodePolicies, unless their operator is told another
+/// Of the resources of SriovNetworkNodePolicies, unless their operator is given another
 /// (RESOURCE_PREFIX). Source: k8snetworkplumbingwg/sriov-network-operator hack/env.sh.
 inline constexpr std::string_view kPolicyPrefix = "openshift.io";
 

@@ -175,8 +175,8 @@ inline constexpr SettingSpec kSettings[] = {
      "read the machine again at least this often, events or not",
      into<&Settings::host, &Settings::Host::rescan, parse_interval>, Change::machine},
     {"host.portCheckSeconds", "--port-check-interval", "1", "TIME",
-     "look at the state of every port so often, and read the machine where one has changed; 0: "
-     "only events and rescans",
+     "look at the state of every port this often, and read the machine again if one has changed; "
+     "0: only events and rescans",
      into<&Settings::host, &Settings::Host::port_check, parse_interval_or_never>, Change::machine},
     {"topology.file", "--topology-file", "", "FILE",
      "NCCL topology file of this machine; it overrides sysfs",
@@ -211,7 +211,7 @@ inline constexpr SettingSpec kSettings[] = {
      "where the spec files of handout: cdi are; one of the folders that the runtime reads",
      into<&Settings::device_plugin, &Settings::DevicePlugin::cdi_dir, parse_path>},
     {"devicePlugin.deviceInfoDir", "--device-info-dir", "/var/run/k8s.cni.cncf.io/devinfo/dp",
-     "DIR", "where Multus finds what was allocated of exclusive pools; empty: it is told nothing",
+     "DIR", "where Multus finds what was allocated of exclusive pools; empty: no files are written",
      into<&Settings::device_plugin, &Settings::DevicePlugin::device_info_dir,
           parse_path_or_nothing>},
     {"devicePlugin.registration", "--registration", "enrol", "enrol|found",
@@ -219,7 +219,7 @@ inline constexpr SettingSpec kSettings[] = {
      "plugins_registry",
      into<&Settings::device_plugin, &Settings::DevicePlugin::registration, parse_registration>},
     {"devicePlugin.resourcePrefix", "--resource-prefix", "intel.com", "DOMAIN",
-     "of resources in an SR-IOV plugin's file that name no resourcePrefix",
+     "the prefix of resources in an SR-IOV plugin's file that name none",
      into<&Settings::device_plugin, &Settings::DevicePlugin::resource_prefix, parse_any_text>,
      Change::machine},
     {"kubelet.rootDir", "--kubelet-root-dir", "/var/lib/kubelet", "DIR",

@@ -89,10 +89,6 @@ std::vector<FoundSign> find_signs(const std::vector<std::string_view>& words) {
   return found;
 }
 
-std::string_view host_of(std::string_view address) {
-  return address.substr(0, address.rfind(':'));
-}
-
 std::uint64_t product(std::uint64_t a, std::uint64_t b) {
   return b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b ? a : a * b;
 }
@@ -113,24 +109,24 @@ JobSize job_size_of_arguments(std::string_view command_line) {
   };
   for (const auto& [sign, value] : find_signs(words_of(command_line))) {
     const auto count = count_of(value);
-    switch (sign->of) {
-      case SignOf::nodes: most(size.nodes, count); break;
-      case SignOf::ranks: most(size.ranks, count); break;
-      case SignOf::rank_factor:
+    switch (sign->says) {
+      case Says::nodes: most(size.nodes, count); break;
+      case Says::ranks: most(size.ranks, count); break;
+      case Says::rank_factor:
         ranks = product(ranks, count.value_or(1));
         factors = factors || count;
         break;
-      case SignOf::expert_factor: replicas = product(replicas, count.value_or(1)); break;
-      case SignOf::experts: experts = true; break;
-      case SignOf::asks: size.asks = sign->name; break;
-      case SignOf::gcs_address: head = value.substr(0, kMaxWord); break;
-      case SignOf::node_address: own = value.substr(0, kMaxWord); break;
+      case Says::expert_factor: replicas = product(replicas, count.value_or(1)); break;
+      case Says::experts: experts = true; break;
+      case Says::asks: size.asks = sign->name; break;
+      case Says::gcs_address: head = value.substr(0, kMaxWord); break;
+      case Says::node_address: own = value.substr(0, kMaxWord); break;
       default: break;  // of variables alone
     }
   }
   if (experts) ranks = product(ranks, replicas);
   if (factors || (experts && replicas > 1)) most(size.ranks, ranks);
-  if (!head.empty() && !own.empty() && host_of(head) != own) most(size.nodes, 2);
+  if (!head.empty() && !own.empty() && head.substr(0, head.rfind(':')) != own) most(size.nodes, 2);
   return size;
 }
 
@@ -146,7 +142,7 @@ std::string shortened_arguments(std::string_view command_line) {
     text += '\0';
   for (const auto& [sign, value] : find_signs(words)) {
     text += std::string(sign->name);
-    const bool is_address = sign->of == SignOf::gcs_address || sign->of == SignOf::node_address;
+    const bool is_address = sign->says == Says::gcs_address || sign->says == Says::node_address;
     if (is_address || count_of(value)) text += "=" + value.substr(0, kMaxWord);
     if (!sign->values.empty()) text += "=" + word_in(to_lower(value), sign->values);
     text += '\0';

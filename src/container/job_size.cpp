@@ -81,13 +81,13 @@ void most(std::optional<std::uint64_t>& into, const std::optional<std::uint64_t>
 void add_sign(const JobSign& sign, std::string_view value, JobSize& size,
               std::optional<std::uint64_t>& pods) {
   const auto count = count_of(value);
-  switch (sign.of) {
-    case SignOf::nodes: return most(size.nodes, count);
-    case SignOf::ranks: return most(size.ranks, count);
-    case SignOf::nodes_summed:
+  switch (sign.says) {
+    case Says::nodes: return most(size.nodes, count);
+    case Says::ranks: return most(size.ranks, count);
+    case Says::nodes_summed:
       if (count && *count <= 1'000'000) pods = pods.value_or(0) + *count;
       return;
-    case SignOf::asks:
+    case Says::asks:
       if (!value.empty()) size.asks = sign.name;
       return;
     default: return;  // of arguments alone, or read below

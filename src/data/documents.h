@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace railhead::data {
 struct Document {
   std::string_view text;
   unsigned before = 0;  ///< lines of the whole text above its first
+
+  /// Below as many empty lines as stand above it: what is parsed of it has the lines of the whole.
+  [[nodiscard]] std::string in_place() const { return std::string(before, '\n').append(text); }
 };
 
 /// The documents of a YAML stream; one that is empty is among them. A line separates them that

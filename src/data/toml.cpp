@@ -186,7 +186,7 @@ Result<std::string> edit(std::string_view text, const toml::table& root, const T
     if (next == nullptr) return with_table_at_end(text, path, value);
     if (next->as_table() == nullptr) {
       return error_at({next->source().begin.line, next->source().begin.column},
-                      in_quotes(*key) + " is no table");
+                      in_quotes(*key) + " is not a table");
     }
     table = next->as_table();
   }
@@ -198,7 +198,7 @@ Result<std::string> edit(std::string_view text, const toml::table& root, const T
   }
   const auto& begin = old->source().begin;
   if (!old->is_boolean()) {
-    return error_at({begin.line, begin.column}, in_quotes(path.back()) + " is no boolean");
+    return error_at({begin.line, begin.column}, in_quotes(path.back()) + " is not a boolean");
   }
   std::string edited(text);
   edited.replace(offset_of(text, begin), old->as_boolean()->get() ? 4 : 5,

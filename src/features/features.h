@@ -25,7 +25,7 @@ struct Feature {
 /// Rails that are named one by one; of a machine with more the number is all that is said.
 inline constexpr std::size_t kMostRails = 32;
 
-/// What stays true of a machine while its links go down and come up, but for `fabric`, which needs
+/// What stays true of a machine while its links go down and come up, except `fabric`, which needs
 /// a port that is up. `system` needs kGpuDirectParts.
 std::vector<Feature> features_of(const node::Node& node, const topology::Topology& topology,
                                  const affinity::Deal& deal, const system::System& system);

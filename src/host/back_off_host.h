@@ -34,8 +34,8 @@ class Refusals {
   std::map<std::string, Rest> rests_;
 };
 
-/// Passes questions on, but for files that have refused: a restricted function writes a line into
-/// the kernel's log for each such read (prometheus/node_exporter#3434), so who looks again and
+/// Passes questions on, except for files that have refused: a restricted function writes a line
+/// into the kernel's log for each such read (prometheus/node_exporter#3434), so who looks again and
 /// again must not ask again and again. What rests is EINVAL, as it was.
 class BackOffHost final : public Host {
  public:

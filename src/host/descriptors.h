@@ -12,7 +12,7 @@ namespace railhead::host {
 /// gives way.
 void open_standard_descriptors();
 
-/// Fails where this process, or the system, has not so many descriptors left at this moment.
+/// Fails where this process, or the system, does not have so many descriptors left at this moment.
 Status has_descriptors_left(int count);
 
 /// Whether a descriptor is readable now. Does not wait.

@@ -22,7 +22,7 @@ Result<std::optional<FileLock>> FileLock::try_take(const std::string& path) {
     struct stat facts {};
 
     if (::fstat(file.get(), &facts) != 0) return host_error(path, errno);
-    if (!S_ISREG(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is no file"};
+    if (!S_ISREG(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is not a file"};
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK) return std::optional<FileLock>();
       return host_error(path, errno);

@@ -53,7 +53,7 @@ UseChunk append_to(std::string& text, std::size_t max_bytes, const std::string& 
 }
 
 Error no_file(const std::string& path) {
-  return {ErrorCode::unavailable, path + ": is no file"};
+  return {ErrorCode::unavailable, path + ": is not a file"};
 }
 
 /// True for what must not be renamed over: a device such as /dev/null, a pipe, a socket.

@@ -8,7 +8,7 @@
 //   * IFF_LOWER_UP is the carrier. RoCE ports are ACTIVE exactly while their interface is up and
 //   has
 //     it, and that of IPoIB follows its InfiniBand port. InfiniBand without IPoIB has no interface;
-//   * only interfaces of one network namespace are told of: a pod without the host's hears nothing.
+//   * there is news of one network namespace only: a pod without the host's hears nothing.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ Status remove_left_behind(const std::string& path, const sockaddr_un& address) {
     return errno == ENOENT ? Status() : host_error(path, errno);
   }
   if (!S_ISSOCK(facts.st_mode)) {
-    return Error{ErrorCode::unavailable, path + ": is no socket; left as it is"};
+    return Error{ErrorCode::unavailable, path + ": is not a socket; left as it is"};
   }
   if (TRY(takes_connections(path, address))) {
     return Error{ErrorCode::unavailable, path + ": another process listens there"};
@@ -72,7 +72,7 @@ Result<bool> is_listened_on(const std::string& path) {
     return host_error(path, errno);
   }
   // What is no socket refuses a connection with the same errno as a socket that nobody listens on.
-  if (!S_ISSOCK(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is no socket"};
+  if (!S_ISSOCK(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is not a socket"};
   return takes_connections(path, TRY(address_of(path)));
 }
 

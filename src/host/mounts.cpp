@@ -23,7 +23,7 @@ Result<std::vector<MountLine>> mounts_that_cover(std::string_view mountinfo,
     if (line.empty()) continue;
     auto mount = parse_mount_line(line);
     if (!mount) {
-      return Error{ErrorCode::malformed, "mountinfo: " + in_quotes(line, 128) + " is no mount"};
+      return Error{ErrorCode::malformed, "mountinfo: " + in_quotes(line, 128) + " is not a mount"};
     }
     if (covers(mount->point, path)) mounts.push_back(*std::move(mount));
   }

@@ -206,7 +206,7 @@ Result<std::optional<FileContent>> Tree::find(const std::string& path, std::size
   struct stat facts {};
 
   if (::fstat(file->get(), &facts) != 0) return host_error(path, errno);
-  if (!S_ISREG(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is no file"};
+  if (!S_ISREG(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is not a file"};
   return std::optional(FileContent{TRY(read_all(file->get(), path, max_bytes)),
                                    facts.st_mode & 07777U, facts.st_uid, facts.st_gid});
 }

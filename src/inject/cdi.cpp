@@ -22,7 +22,7 @@ Result<std::vector<std::string>> node_paths(const data::Value& device) {
   const auto* nodes = data::below(device, {"containerEdits", "deviceNodes"});
   if (nodes == nullptr) return out;
   if (nodes->kind != data::Value::Kind::list)
-    return data::malformed_at(nodes->mark, "deviceNodes is no list");
+    return data::malformed_at(nodes->mark, "deviceNodes is not a list");
   for (const data::Value& node : nodes->items) {
     const auto path = data::text_below(node, {"path"});
     const auto host_path = data::text_below(node, {"hostPath"});
@@ -37,7 +37,7 @@ Result<std::vector<CdiDevice>> parse_spec(const node::TextFile& file) {
   const data::Value spec =
       TRY(json ? data::parse_json(file.text, kCdiLimits) : data::parse_yaml(file.text, kCdiLimits));
   if (spec.kind != data::Value::Kind::map)
-    return data::malformed_at(spec.mark, "the spec is no map");
+    return data::malformed_at(spec.mark, "the spec is not a map");
   const auto kind = data::text_below(spec, {"kind"});
   if (kind.find('/') == std::string_view::npos) {
     return data::malformed_at(spec.mark, "kind is not of the form vendor/class");
@@ -46,7 +46,7 @@ Result<std::vector<CdiDevice>> parse_spec(const node::TextFile& file) {
   const auto* devices = data::below(spec, {"devices"});
   if (devices == nullptr) return out;
   if (devices->kind != data::Value::Kind::list)
-    return data::malformed_at(devices->mark, "devices is no list");
+    return data::malformed_at(devices->mark, "devices is not a list");
   for (const data::Value& device : devices->items) {
     // Whether or not a YAML writer has quoted it: "0" and 0 are one name.
     const auto name = data::text_below(device, {"name"});

@@ -118,7 +118,7 @@ inline constexpr auto kRemarkCodes = std::to_array<CodeMeaning>({
     {warn::kGpuEnvDiffers,
      "the environment names GPUs that were not allocated: those do not count"},
     {warn::kGpuMaskUnknown,
-     "ZE_AFFINITY_MASK leaves some GPUs, and which ones cannot be told: all count"},
+     "ZE_AFFINITY_MASK leaves some GPUs, and which ones is not known: all count"},
     {warn::kGpuClaimDenied,
      "a pod author names GPUs, and the kubelet says the container holds none"},
     {warn::kGpuClaimUnanswered, "a pod author names GPUs, and the kubelet did not answer"},

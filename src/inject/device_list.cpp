@@ -15,7 +15,7 @@ Result<std::vector<data::Value>> entries_of(std::string_view yaml) {
   if (list.kind != data::Value::Kind::list) return data::malformed_at(list.mark, "no list");
   for (const data::Value& entry : list.items) {
     if (entry.kind != data::Value::Kind::map)
-      return data::malformed_at(entry.mark, "an entry is no map");
+      return data::malformed_at(entry.mark, "an entry is not a map");
   }
   return std::move(list.items);
 }
@@ -41,7 +41,7 @@ Result<std::optional<std::int64_t>> file_mode(const data::Value& map) {
   std::int64_t mode = 0;
   for (const char digit : std::string_view(*text).substr((*text)[1] == 'o' ? 2 : 1)) {
     if (digit < '0' || digit > '7' || mode > 07777) {
-      return data::malformed_at(map.mark, "file_mode is no octal number");
+      return data::malformed_at(map.mark, "file_mode is not an octal number");
     }
     mode = mode * 8 + (digit - '0');
   }

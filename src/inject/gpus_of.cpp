@@ -117,7 +117,7 @@ void report_unresolved(const GpuEvidence& evidence, container::GpuSource source,
   const std::string from = " (" + std::string(to_string(source)) + ")";
   if (!evidence.unknown.empty()) {
     facts.remarks.add(warn::kGpuUnresolved, in_quotes(join(evidence.unknown, ", "), 256) +
-                                                " is no GPU that this node shows" + from);
+                                                " is not a GPU that this node shows" + from);
     for (const auto& id : evidence.unknown) {
       if (facts.unresolved.size() < kMaxUnresolved) facts.unresolved.push_back(id);
     }
@@ -191,7 +191,7 @@ void narrow_by_mask(const container::Request& request, const DecisionTable& tabl
   if (!left || (left->size() < masked.size() && has_unknown_drm_node(request, table))) {
     facts.remarks.add(warn::kGpuMaskUnknown,
                       "which of " + gpu_names(table.node(), masked) +
-                          " ZE_AFFINITY_MASK leaves cannot be told: all of them count");
+                          " ZE_AFFINITY_MASK leaves is not known: all of them count");
     return;
   }
   std::erase_if(facts.indices, is_masked);

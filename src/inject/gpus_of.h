@@ -13,7 +13,7 @@
 namespace railhead::inject {
 
 /// The GPUs of a container. Invariants:
-///  - Device nodes and CDI names are what the kubelet or the runtime was told to hand out; no pod
+///  - Device nodes and CDI names are what the kubelet or the runtime was to hand out; no pod
 ///    author can write them. The first of the two that names a GPU of this node is believed, and
 ///    the kubelet need not be asked.
 ///  - The environment and the mounts of NVIDIA's volume list can be written by anybody. Alone they

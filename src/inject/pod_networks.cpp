@@ -19,8 +19,9 @@ Result<std::string> network(std::string_view space, std::string_view name,
   if (space.empty()) space = pod_namespace;
   for (const std::string_view part : {space, name}) {
     if (pools::is_dns_label(part)) continue;  // as Multus wants it
-    return Error{ErrorCode::malformed,
-                 in_quotes(part) + " is no name of a NetworkAttachmentDefinition or namespace"};
+    return Error{
+        ErrorCode::malformed,
+        in_quotes(part) + " is not a valid name of a NetworkAttachmentDefinition or namespace"};
   }
   return std::string(space) + "/" + std::string(name);
 }
@@ -43,7 +44,7 @@ Result<std::string> network_field(const data::Value& map, std::string_view key) 
 
 Result<std::string> from_json(const data::Value& entry, std::string_view pod_namespace) {
   if (entry.kind != data::Value::Kind::map)
-    return data::malformed_at(entry.mark, "an entry is no object");
+    return data::malformed_at(entry.mark, "an entry is not an object");
   const std::string space = TRY(network_field(entry, "namespace"));
   const std::string name = TRY(network_field(entry, "name"));
   return network(space, name, pod_namespace);

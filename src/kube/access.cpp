@@ -18,7 +18,7 @@ Result<std::string> token_in(std::string_view text, const std::string& where) {
   const bool is_plain =
       std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });
   if (token.empty() || !is_plain) {
-    return Error{ErrorCode::malformed, where + ": is no token: it is empty, or has characters " +
+    return Error{ErrorCode::malformed, where + ": is not a token: it is empty, or has characters " +
                                            "that a token cannot have"};
   }
   return token;
@@ -72,7 +72,7 @@ Result<Access> parse_server(const std::string& url) {
   const bool is_plain = std::all_of(access.host.begin(), access.host.end(), [&](char c) {
     return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_' || (in_brackets && c == ':');
   });
-  if (access.host.empty() || !is_plain) return bad("the host is no name and no IP address");
+  if (access.host.empty() || !is_plain) return bad("the host is neither a name nor an IP address");
   if (access.prefix.find_first_of("?# \t\r\n") != std::string::npos) {
     return bad("the path has characters that a path cannot have");
   }

@@ -104,7 +104,7 @@ class Kubeconfig {
     const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
                                      reinterpret_cast<const unsigned char*>(text.data()),
                                      static_cast<int>(text.size()));
-    if (size < 0) return bad(key + ": is no base64");
+    if (size < 0) return bad(key + ": is not base64");
     out.resize(static_cast<std::size_t>(size));
     while (out.ends_with('\0')) out.pop_back();  // padding counts as bytes; PEM has no zero
     return out;

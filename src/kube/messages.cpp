@@ -111,7 +111,7 @@ Result<data::Value> object_in(const Request& request, const Answer& answer) {
   const std::string asked = std::string(to_string(request.verb)) + " " + request.target;
   if (!object) return object.error().context(asked + ": the answer");
   if (object->kind != data::Value::Kind::map) {
-    return Error{ErrorCode::malformed, asked + ": the answer is no object"};
+    return Error{ErrorCode::malformed, asked + ": the answer is not an object"};
   }
   return object;
 }

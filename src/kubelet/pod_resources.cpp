@@ -350,7 +350,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   bool has_ended_ = false;
 
   // Our thread's own.
-  std::set<Question*> open_;  ///< owned; what the queue has not told of yet is its tags'
+  std::set<Question*> open_;  ///< owned, except what still waits in the queue: that its tag owns
   std::unique_ptr<Question::Stub> stub_;
   std::uint64_t connection_ = 0;  ///< which one `stub_` is
   int under_way_ = 0;

@@ -23,8 +23,8 @@ std::shared_ptr<const v1beta1::ListAndWatchResponse> message_of(
 }  // namespace
 
 /// One kubelet that watches, or the wait for one. At most one write is under way; what was
-/// published meanwhile is sent after it, the newest only. It owns itself until the queue has told
-/// of all that it began.
+/// published meanwhile is sent after it, the newest only. It owns itself until the queue has
+/// returned all that it began.
 class WatchList::Stream final {
  public:
   static void await(WatchList& list, Service& service, grpc::ServerCompletionQueue& queue) {

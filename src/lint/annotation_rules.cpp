@@ -195,7 +195,7 @@ constexpr Rule kAnnotationRules[] = {
      "The agent leaves it out and says so in its log.",
      "docs/pod-interface.md has the form of each annotation.", "", malformed},
     {"annotation.device-number", "A device has the number of another one.", Severity::fail,
-     "The container gets a node of that name which is another device; verbs fail on it, or the "
+     "The container gets another device under that name; verbs fail on it, or the "
      "pod gets the right to send management packets.",
      "Do not write numbers by hand: they are the kernel's, and change when a NIC is reset. "
      "Railhead's agent adds the nodes of the NICs of a container's GPUs.",

@@ -74,14 +74,15 @@ void name(const Given& given, Found& found) {
         !(object.name_space.size() <= 63 && pools::is_dns_label(object.name_space))) {
       found.add(object, &name_space->value,
                 "namespace " + in_quotes(object.name_space) +
-                    " is no name: it has lower-case letters, digits and \"-\", and ends with a "
+                    " is not a name: it has lower-case letters, digits and \"-\", and ends with a "
                     "letter or digit");
     }
     const bool may_have_more = object.kind.find("Role") != std::string::npos;
     const auto* own = entry_of(metadata, "name");
     if (own != nullptr && !object.name.empty() && !may_have_more && !is_placeholder(object.name) &&
         !(object.name.size() <= 253 && pools::is_dns_subdomain(object.name))) {
-      found.add(object, &own->value, in_quotes(object.name) + " is no name of a " + object.kind);
+      found.add(object, &own->value,
+                in_quotes(object.name) + " is not a valid name of a " + object.kind);
     }
   }
 }
@@ -111,7 +112,7 @@ constexpr Rule kManifestRules[] = {
      "The API server refuses unknown keys, or drops them and takes an empty object.",
      "Indent what belongs to the section; text that was copied from a web page often lost it.", "",
      indentation},
-    {"manifest.name", "A name or namespace is none that Kubernetes takes.", Severity::fail,
+    {"manifest.name", "Kubernetes refuses a name or namespace.", Severity::fail,
      "The API server refuses the object (RFC 1123 labels).", "Write it as the object is called.",
      "E26", name},
     {"manifest.placeholder", "A placeholder was not replaced.", Severity::fail,

@@ -60,7 +60,7 @@ void range(const Given& given, Found& found) {
       }
       for (const auto& one : items_below(*ipam, {"exclude"})) ranges.push_back(one.scalar);
       for (const auto one : ranges) {
-        if (!is_range(one)) found.add(*text.object, text.place, in_quotes(one) + " is no range");
+        if (!is_range(one)) found.add(*text.object, text.place, in_quotes(one) + " is not a range");
       }
     }
   }
@@ -68,7 +68,7 @@ void range(const Given& given, Found& found) {
     for (const char* key : {"range", "subnet"}) {
       const auto* one = below(pool->root, {"spec", key});
       if (one != nullptr && !is_range(one->scalar)) {
-        found.add(*pool, one, in_quotes(one->scalar) + " is no range");
+        found.add(*pool, one, in_quotes(one->scalar) + " is not a range");
       }
     }
   }
@@ -142,7 +142,7 @@ void shared_link(const Given& given, Found& found) {
 }
 
 constexpr Rule kNetworkRules[] = {
-    {"network.json", "The configuration of a network is no JSON.", Severity::fail,
+    {"network.json", "The configuration of a network is not JSON.", Severity::fail,
      "The CNI plugin refuses it, and pods stay in ContainerCreating.", "Put it right.", "",
      not_json},
     {"network.host-local", "A network of several nodes gives addresses out by host-local.",
@@ -150,7 +150,7 @@ constexpr Rule kNetworkRules[] = {
      "host-local keeps its list on each node, so pods of two nodes get the same address, and RoCE "
      "GIDs with it.",
      "Use an IPAM that knows the cluster: nv-ipam, or whereabouts.", "E20", host_local},
-    {"network.range", "An address range is none.", Severity::fail,
+    {"network.range", "An address range is malformed.", Severity::fail,
      "The IPAM plugin refuses it, and pods stay in ContainerCreating.", "Write ADDRESS/LENGTH.",
      "C13", range},
     {"network.rdma-capability", "capabilities: rdma without the rdma plugin.", Severity::warn,

@@ -90,7 +90,7 @@ void image_with_repository(const Given& given, Found& found) {
 void chart_value(const Given& given, Found& found) {
   for (const auto& one : gpu_operators(given)) {
     const auto* entry = one.is_values ? nullptr : entry_of(one.spec, "nfd");
-    if (entry != nullptr) found.add(*one.object, entry, "nfd is no field of a ClusterPolicy");
+    if (entry != nullptr) found.add(*one.object, entry, "nfd is not a field of a ClusterPolicy");
   }
 }
 

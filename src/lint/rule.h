@@ -42,7 +42,8 @@ struct Rule {
   Severity severity;
   std::string_view why;     ///< what comes of it, and where that is known from
   std::string_view remedy;  ///< what helps, where the function says nothing more exact
-  std::string_view covers;  ///< ids of doctor.md section 4, and E20 to E26, with blanks
+  /// Ids of what guides prescribe that it answers, with blanks between; "": none.
+  std::string_view covers;
   void (*look)(const Given& given, Found& found) = nullptr;
 };
 

@@ -11,7 +11,7 @@ namespace railhead::node {
 
 /// Which parts of a machine are read again, in terms of the node.
 struct Again {
-  /// All of it, but for what never changes while a driver holds its function.
+  /// All of it, except what never changes while a driver holds its function.
   bool everything = false;
   host::MachineChanges::Names rdma{};
   host::MachineChanges::Names nodes{};

@@ -29,10 +29,6 @@ bool is_held_by_same_driver(const Node& before, const Node& now, const PciAddres
   return was != nullptr && is != nullptr && is->driver && was->driver == is->driver;
 }
 
-bool has_nodes(const Nic& nic) {
-  return !nic.uverbs.empty();
-}
-
 /// Takes the place of what says that the function has no RDMA device.
 void keep_on_the_way(const Nic& known, Node& now) {
   Nic nic = known;
@@ -120,7 +116,7 @@ void keep_what_moved(const Node& before, const std::set<PciAddress>& functions, 
     nic.ports = known->ports;
   }
   for (const auto& known : before.nics) {
-    const bool seen_with_nodes = known.registered && known.pci && has_nodes(known);
+    const bool seen_with_nodes = known.registered && known.pci && !known.uverbs.empty();
     if (!seen_with_nodes || now.rdma_netns != RdmaNetns::exclusive) continue;
     if (!functions.contains(*known.pci) || find_same(now, known) != nullptr) continue;
     if (is_held_by_same_driver(before, now, *known.pci)) keep_on_the_way(known, now);

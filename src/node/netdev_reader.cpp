@@ -28,7 +28,7 @@ struct Route {
   std::uint64_t metric = 0;
 };
 
-/// Iface Destination Gateway Flags RefCnt Use Metric Mask …, in hexadecimal but for RefCnt, Use and
+/// Iface Destination Gateway Flags RefCnt Use Metric Mask …, in hexadecimal except RefCnt, Use and
 /// Metric (Linux net/ipv4/fib_trie.c, fib_route_seq_show()).
 std::optional<Route> default_of_ipv4(const std::vector<std::string_view>& words) {
   if (words.size() < 8 || words[1] != "00000000" || words[7] != "00000000") return std::nullopt;

@@ -65,9 +65,9 @@ struct PortAttributes {
 /// What somebody could recognise the machine by: a snapshot replaces it.
 enum class Identifier : std::uint8_t { none, guid, gid, serial };
 
-template <typename Holder, typename Value>
+template <typename Owner, typename Value>
 struct Attribute {
-  Value Holder::*member;
+  Value Owner::*member;
   std::string_view file;  ///< or folder, of the device or port
   /// Answers nothing both for absent and for malformed, which it reports. Null: read apart.
   Value (*read)(Reader& reader, const std::string& path);
@@ -76,10 +76,10 @@ struct Attribute {
   std::string_view column = {};  ///< its header in `railhead nics -o wide`; "" for none
 };
 
-template <typename Holder, typename Value>
-Attribute(Value Holder::*, std::string_view,
+template <typename Owner, typename Value>
+Attribute(Value Owner::*, std::string_view,
           std::type_identity_t<Value> (*)(Reader&, const std::string&), std::string_view,
-          Identifier, std::string_view = {}) -> Attribute<Holder, Value>;
+          Identifier, std::string_view = {}) -> Attribute<Owner, Value>;
 
 std::optional<std::string> read_text(Reader& reader, const std::string& path);
 std::optional<std::uint32_t> read_number(Reader& reader, const std::string& path);
@@ -133,8 +133,8 @@ constexpr void for_each_attribute(const Table& table, Visit visit) {
 }
 
 /// Fills the members from the files of a device's or port's folder.
-template <typename Table, typename Holder>
-void read_attributes(const Table& table, Reader& reader, const std::string& folder, Holder& into) {
+template <typename Table, typename Owner>
+void read_attributes(const Table& table, Reader& reader, const std::string& folder, Owner& into) {
   for_each_attribute(table, [&](const auto& row) {
     if (row.read) into.*row.member = row.read(reader, folder + "/" + std::string(row.file));
   });

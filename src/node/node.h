@@ -119,7 +119,7 @@ enum class RdmaNetns : std::uint8_t { unknown, shared, exclusive };
 
 /// The first processor as /proc/cpuinfo describes it; those of a machine are alike.
 struct Cpu {
-  std::optional<std::string> arch;    ///< "x86_64", "arm64", "ppc64": told by which lines there are
+  std::optional<std::string> arch;  ///< "x86_64", "arm64", "ppc64": known by which lines there are
   std::optional<std::string> vendor;  ///< x86: "GenuineIntel"
   std::optional<unsigned> family;     ///< x86, as the kernel counts: 6, 25
   std::optional<unsigned> model;
@@ -181,7 +181,7 @@ struct Node {
   Cpu cpu;
   bool hypervisor = false;    ///< the CPU, or on arm64 DMI, says that a hypervisor is below
   std::vector<TextFile> cdi;  ///< Container Device Interface specs
-  /// The topology file that NCCL is told of on this node: NCCL_TOPO_FILE of /etc/nccl.conf, else
+  /// The topology file that NCCL finds on this node: NCCL_TOPO_FILE of /etc/nccl.conf, else
   /// /var/run/nvidia-topologyd/virtualTopology.xml (NCCL src/graph/topo.cc, src/misc/param.cc).
   std::optional<TextFile> nccl_file;
   std::vector<Problem> problems;

@@ -21,7 +21,7 @@ class NodeReader {
   NodeReader();
   ~NodeReader();
 
-  /// As read_node(), but for what never changes of functions whose driver is the same as before.
+  /// As read_node(), except what never changes of functions whose driver is the same as before.
   /// Fails where we lack a descriptor or memory: what was kept is forgotten then.
   Result<Node> read(host::Host& host);
 

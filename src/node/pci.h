@@ -49,6 +49,7 @@ struct VdpaDevice {
   friend bool operator==(const VdpaDevice&, const VdpaDevice&) = default;
 };
 
+inline constexpr std::uint16_t kVendorMellanox = 0x15b3;
 inline constexpr std::uint32_t kPciDisplayClass = 0x030000;  ///< VGA compatible controller
 inline constexpr std::uint32_t kPciBridgeClass = 0x060400;   ///< PCI to PCI bridge
 
@@ -89,7 +90,9 @@ struct PciDevice {
 
   /// The second function of a ConnectX-8, which moves the data of GPUs.
   /// Source: NCCL src/graph/topo.cc; rdma-core kernel-boot/rdma_topo.
-  [[nodiscard]] bool is_data_direct() const { return vendor == 0x15b3 && device == 0x2100; }
+  [[nodiscard]] bool is_data_direct() const {
+    return vendor == kVendorMellanox && device == 0x2100;
+  }
 
   /// By vfio-pci, or by mlx5_vfio_pci and others that do the same for one vendor's functions.
   [[nodiscard]] bool held_by_vfio() const {

@@ -70,7 +70,7 @@ bool read_pci_number(Reader& reader, const std::string& path, std::uint64_t limi
   return number.has_value();
 }
 
-/// Class, ids and driver. False when the function has gone or cannot be told from anything else.
+/// Class, ids and driver. False when the function has gone or nothing says what it is.
 bool identify(Reader& reader, const std::string& path, PciDevice& device) {
   const Found found = read_uevent(reader, path, device);
   if (!found.class_code && !read_pci_number(reader, path + "/class", 0xffffff, device.class_code)) {
@@ -305,7 +305,7 @@ PciList::Function PciList::read_function(Reader& reader, const std::string& name
 
 /// Virtual functions of one physical function have the same class and ids: the kernel itself reads
 /// them from the first (pci_read_vf_config_common() in drivers/pci/iov.c). So only the driver is
-/// asked of the others. False where that cannot be told; a snapshot of before has no link for it.
+/// asked of the others. False where that cannot be known; a snapshot of before has no link for it.
 bool PciList::identify_virtual(Reader& reader, Function& function) {
   if (!folders_of_virtual_.contains(parent_path(function.path))) return false;
   read_physfn(reader, function);

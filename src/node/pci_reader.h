@@ -14,8 +14,6 @@
 
 namespace railhead::node {
 
-inline constexpr std::uint16_t kVendorMellanox = 0x15b3;
-
 /// Host bridge and bridges of a canonical sysfs path:
 /// /sys/devices/pci0000:15/0000:15:01.0/0000:16:00.0 has root pci0000:15 and the bridge
 /// 0000:15:01.0. What stands before the last host bridge (ACPI and VMBUS folders, the function of
@@ -60,7 +58,7 @@ class PciList {
   struct Function {
     PciDevice device;
     std::string path;           ///< canonical folder
-    bool found = false;         ///< it could be told what it is
+    bool found = false;         ///< what it is could be read
     bool asked_physfn = false;  ///< whether it is virtual is known
     bool is_virtual = false;
     bool detailed = false;  ///< read_details() was here

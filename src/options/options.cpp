@@ -26,7 +26,8 @@ Status read_address(const config::NicRule::Text& setting, const std::string& lis
                     affinity::NicSelector& into) {
   if (setting.text.empty()) return {};
   const auto address = node::PciAddress::parse(setting.text);
-  if (!address) return bad_rule(setting, list + ".pci", "is no PCI address such as 0000:18:00.0");
+  if (!address)
+    return bad_rule(setting, list + ".pci", "is not a PCI address such as 0000:18:00.0");
   into.pci = *address;
   return {};
 }
@@ -47,7 +48,7 @@ Status read_ids(const config::NicRule::Text& setting, const std::string& list,
     into.device = parse_id(parts[1]);
     if (into.vendor && (into.device || parts[1] == "*")) return {};
   }
-  return bad_rule(setting, list + ".device", "is no vendor:device such as 15b3:1021 or 15b3:*");
+  return bad_rule(setting, list + ".device", "is not a vendor:device such as 15b3:1021 or 15b3:*");
 }
 
 Status read_link_layer(const config::NicRule::Text& setting, const std::string& list,
@@ -77,7 +78,7 @@ Result<affinity::RoleOverride> role_override(const config::NicRule& rule) {
   const auto role = affinity::parse_role(rule.role.text);
   if (!role) {
     return bad_rule(rule.role, "roles.role",
-                    "is no role: compute, storage, management, front-end, nvlink-management, "
+                    "is not a role: compute, storage, management, front-end, nvlink-management, "
                     "virtual-function, unused");
   }
   one.role = *role;
@@ -104,7 +105,7 @@ Result<affinity::Expectation> expectation(const config::NicRule& rule) {
     if (kind == Kind::rate) {
       const auto gbps = parse_unsigned(word->text);
       if (!gbps || *gbps == 0)
-        return bad_rule(*word, "expect.rateGbps", "is no rate in Gbit/s, such as 200");
+        return bad_rule(*word, "expect.rateGbps", "is not a rate in Gbit/s, such as 200");
       one.gbps = static_cast<double>(*gbps);
     } else if (word->text != "true") {
       return bad_rule(*word, kind == Kind::unused ? "expect.unused" : "expect.oneUp",
@@ -114,7 +115,8 @@ Result<affinity::Expectation> expectation(const config::NicRule& rule) {
   if (rule.port.text.empty()) return one;
   const auto port = parse_unsigned(rule.port.text);
   if (one.kind != Kind::unused || !port || *port == 0 || *port > 255) {
-    return bad_rule(rule.port, "expect.port", "is no port, 1 to 255, of an entry that says unused");
+    return bad_rule(rule.port, "expect.port",
+                    "is not a port, 1 to 255, of an entry that says unused");
   }
   one.port = static_cast<unsigned>(*port);
   return one;
@@ -222,6 +224,15 @@ Result<std::optional<topology::NcclTopology>> operator_topology(const config::Se
   if (!file) return std::optional<topology::NcclTopology>();
   return std::optional<topology::NcclTopology>(
       TRY(topology::parse_nccl_topology(file->text, file->path)));
+}
+
+Result<checks::Wishes> doctor_wishes(const config::Config& config) {
+  checks::Wishes wishes;
+  wishes.rules = TRY(operator_rules(config));
+  wishes.nri = config.settings().nri.enabled;
+  wishes.nccl_file = !config.settings().injection.nccl_topo_file.empty();
+  wishes.topology = TRY(operator_topology(config.settings()));
+  return wishes;
 }
 
 usage::ListQueuePairs listed_queue_pairs(const config::Settings& settings) {

@@ -9,6 +9,7 @@
 
 #include "affinity/affinity.h"
 #include "base/result.h"
+#include "checks/machine.h"
 #include "config/config.h"
 #include "host/host.h"
 #include "host/input_file.h"
@@ -58,6 +59,9 @@ Result<std::optional<node::TextFile>> read_topology_file(const std::string& path
 
 /// The same, parsed; fails, naming file and line, where it is none.
 Result<std::optional<topology::NcclTopology>> operator_topology(const config::Settings& settings);
+
+/// What the doctor goes by. Reads topology.file; fails where it cannot.
+Result<checks::Wishes> doctor_wishes(const config::Config& config);
 
 /// As pods.queuePairs says. A snapshot has no living kernel, so its lists do no harm.
 usage::ListQueuePairs listed_queue_pairs(const config::Settings& settings);

@@ -52,7 +52,7 @@ Result<AddressPrefix> AddressPrefix::parse(std::string_view text) {
   const auto length = slash == std::string_view::npos ? Result<std::uint64_t>(std::uint64_t{most})
                                                       : parse_unsigned(text.substr(slash + 1));
   if (!bytes || !length || *length > most || address.find('\0') != std::string::npos) {
-    return Error{ErrorCode::malformed, in_quotes(text) + " is no subnet such as 10.1.0.0/16"};
+    return Error{ErrorCode::malformed, in_quotes(text) + " is not a subnet such as 10.1.0.0/16"};
   }
   return AddressPrefix(*bytes, static_cast<unsigned>(*length) + (four ? kMappedBits : 0));
 }

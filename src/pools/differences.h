@@ -9,7 +9,7 @@
 
 namespace railhead::pools {
 
-/// What is another way for pods than with the plugin whose file was read. `railhead migrate` shows
+/// What differs for pods from the plugin whose file was read. `railhead migrate` shows
 /// all of them; the agent logs those by which a container has NICs or lacks them.
 struct Difference {
   std::string_view id;       ///< stays: "nics-without-a-slot"

@@ -10,7 +10,7 @@
 
 namespace railhead::pools {
 
-/// What the reader of pools has to be told.
+/// What the reader of pools has to know.
 struct PoolParseOptions {
   /// For SR-IOV plugin resources without `resourcePrefix`: that plugin's flag --resource-prefix.
   std::string sriov_prefix = "intel.com";

@@ -58,11 +58,11 @@ Result<std::optional<PoolSpec>> read_sriov_resource(Section& item,
   if (device_type.empty()) device_type = "netDevice";
   if (device_type == "accelerator") {
     warnings.push_back(item.place("deviceType") + ": " + item.path_of("") +
-                       " skipped: accelerators are no network devices");
+                       " skipped: accelerators are not network devices");
     return std::optional<PoolSpec>();
   }
   if (device_type != "netDevice" && device_type != "auxNetDevice") {
-    return item.error("deviceType", in_quotes(device_type) + " is no device type");
+    return item.error("deviceType", in_quotes(device_type) + " is not a device type");
   }
   PoolSpec spec;
   spec.mode = PoolMode::exclusive;

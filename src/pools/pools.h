@@ -5,7 +5,7 @@
 //   soft RDMA device, with all RDMA devices it carries.
 // * A function is in at most one exclusive pool, and then in no other pool.
 // * Device ids depend on the function and the slot alone, never on an order of discovery: the
-//   kubelet compares those of its checkpoint with those it is told.
+//   kubelet compares those of its checkpoint with those it is sent.
 // * For every function that is not in a pool there is a reason.
 #pragma once
 
@@ -115,7 +115,7 @@ std::string why_not(const PoolTable& table, const node::Node& node,
 bool is_useless(const PoolTable& table, const node::Node& node,
                 const std::vector<NicStatus>& statuses, std::size_t pool);
 
-/// One device as the kubelet is told of it.
+/// One device as the kubelet gets it.
 struct PoolDevice {
   std::string id;
   std::optional<std::size_t> member;    ///< index into Pool::members; absent for a fungible slot

@@ -25,7 +25,7 @@ bool is_name(std::string_view name) {
 }
 
 Error refused(std::string_view name, const std::string& why) {
-  return {ErrorCode::malformed, in_quotes(name, 128) + " is no resource name: " + why};
+  return {ErrorCode::malformed, in_quotes(name, 128) + " is not a resource name: " + why};
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ Status check_resource_name(std::string_view name) {
     return refused(
         name, "more than " + std::to_string(kMaxDomainLength) + " characters before the slash");
   }
-  if (!is_dns_subdomain(domain)) return refused(name, "what is before the slash is no DNS name");
+  if (!is_dns_subdomain(domain)) return refused(name, "what is before the slash is not a DNS name");
   if (!is_name(rest)) {
     return refused(name,
                    "after the slash stand letters, digits, - _ . and both ends are a letter or "

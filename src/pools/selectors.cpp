@@ -295,7 +295,7 @@ constexpr SelectorRow kSelectors[] = {
     {Fact::vdpa_type, "vdpaTypes", "", "vdpaType", Match::exact, spelt_vdpa_type, AskedOf::device,
      vdpa_type, "it has no vDPA device of vhost_vdpa or virtio_vdpa", SriovDevices::net},
     {Fact::auxiliary_type, "auxTypes", "", "auxTypes", Match::exact, spelt_name, AskedOf::function,
-     auxiliary_type, "it is no auxiliary device", SriovDevices::auxiliary},
+     auxiliary_type, "it is not an auxiliary device", SriovDevices::auxiliary},
 };
 
 constexpr bool is_complete() {

@@ -84,7 +84,7 @@ struct NcclMembership {
   /// one of them may have several machines.
   std::optional<unsigned> nodes;
   bool is_complete = false;
-  std::uint64_t communicator = 0;  ///< its address in the process; 0 where it is not told
+  std::uint64_t communicator = 0;  ///< its address in the process; 0 where it is not printed
   std::uint64_t id = 0;            ///< commId, the same in all ranks (since 2.17); 0 likewise
 };
 

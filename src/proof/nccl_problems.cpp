@@ -23,7 +23,7 @@ struct StatusMeaning {
   std::string_view meaning;
 };
 
-/// Others are told by their number.
+/// Others are known by their number.
 constexpr std::array kStatusMeanings = {
     StatusMeaning{4,
                   "completion with status 4 (local protection): ACS between GPU and NIC, or "

@@ -138,8 +138,8 @@ std::optional<UcxEndpoint> ucx_endpoint(std::string_view line) {
   if (at == std::string_view::npos) return std::nullopt;
   const auto before = line.substr(0, at);
   // The name of the library may have been cut away with the rest of the prefix.
-  const bool is_told = line.find("UCX ") < at || before.ends_with("-node ");
-  if (!is_told || before.ends_with("self ")) return std::nullopt;
+  const bool is_of_ucx = line.find("UCX ") < at || before.ends_with("-node ");
+  if (!is_of_ucx || before.ends_with("self ")) return std::nullopt;
   UcxEndpoint endpoint;
   endpoint.writer = ucx_writer(line);
   endpoint.is_local = before.ends_with("intra-node ");

@@ -22,7 +22,7 @@ struct BlindSpots {
 
 BlindSpots blind_spots(const usage::Usage& usage, const node::Node& node, const Counted& counted);
 
-/// Devices that a container may have open, for all that was seen: it has a context there, or not
+/// Devices that a container may have open, as far as was seen: it has a context there, or not
 /// all contexts were seen. A queue pair of a process is always one of a context.
 std::set<std::string> may_have_open(const usage::Usage& usage, const Counted& counted,
                                     const PodUse& pod);

@@ -169,11 +169,8 @@ Step ecn_step(const Situation& situation, const std::string& netdev, std::uint8_
   return step;
 }
 
-constexpr const char* kConnections = "/sys/kernel/config/rdma_cm";
-
-/// The type of service of what the connection manager connects from now on
-/// (Documentation/ABI/testing/configfs-rdma_cm). A folder of the device's name makes its attributes
-/// appear.
+/// The traffic class of what the connection manager connects from now on. A folder of the device's
+/// name makes its attributes appear.
 void plan_tos(const Situation& situation, const std::string& netdev, unsigned tos, Plan& plan) {
   Step step;
   step.id = "link.tos/" + netdev;
@@ -184,18 +181,17 @@ void plan_tos(const Situation& situation, const std::string& netdev, unsigned to
   const auto nic = std::find_if(nics.begin(), nics.end(), [&](const node::Nic& one) {
     return contains(one.netdevs, netdev);
   });
-  const auto folder = situation.machine.host->list(kConnections);
+  const auto folder = situation.machine.host->list(system::kConnectionManager);
   if (nic == nics.end() || !folder || !*folder) {
     step.state = StepState::parked;
     step.reason = nic == nics.end() ? netdev + " has no RDMA device"
-                                    : std::string("there is no ") + kConnections +
+                                    : std::string("there is no ") + system::kConnectionManager +
                                           ": load rdma_cm, and mount -t configfs none "
                                           "/sys/kernel/config";
     return plan.push_back(std::move(step));
   }
   const auto port = nic->ports.empty() ? 1U : nic->ports.front().number;
-  const std::string path = std::string(kConnections) + "/" + nic->name + "/ports/" +
-                           std::to_string(port) + "/default_roce_tos";
+  const auto path = system::default_tos_path(nic->name, port);
   step.before = std::string(trim(text_of(*situation.machine.host, path)));
   if (step.before.empty()) step.before = "the kernel's default";
   Change change{Change::Kind::attribute, path, step.after};

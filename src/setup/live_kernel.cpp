@@ -51,7 +51,7 @@ bool has_functions(const Machine& machine, const std::string& address, unsigned 
   return physical && physical->virtual_functions.size() == count;
 }
 
-/// A kernel without a driver for them leaves them alone, and so does one told to.
+/// A kernel without a driver for them leaves them alone, and so does one that is configured to.
 bool have_drivers(const Machine& machine, const std::string& address) {
   const auto physical = read_function(*machine.host, address);
   return physical && std::all_of(physical->virtual_functions.begin(),

@@ -87,7 +87,7 @@ void add_output_option(CLI::App& app, Console& console, const std::vector<std::s
 
 void add_watch_option(CLI::App& app, Console& console) {
   app.add_flag("-w,--watch", console.watch,
-               "look again every 2 s, and print what is another than before, until interrupted");
+               "look again every 2 s and print what has changed, until interrupted");
 }
 
 CLI::Option* add_duration_option(CLI::App& app, const std::string& names,

@@ -366,7 +366,7 @@ class Redactor {
     }
   }
 
-  /// What can be told from its form alone, wherever it stands: GPU-<uuid>, MIG-<uuid>, enx<mac>.
+  /// What is known by its form alone, wherever it stands: GPU-<uuid>, MIG-<uuid>, enx<mac>.
   void change_known_forms(std::string& text) {
     constexpr std::size_t kUuidLength = 36;
     for (std::size_t dash = text.find('-'); dash != std::string::npos;

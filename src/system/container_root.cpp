@@ -17,7 +17,7 @@ constexpr std::size_t kMaxGids = 1024;
 constexpr std::size_t kMaxFiles = 256;  ///< of ld.so.conf.d
 constexpr std::size_t kMaxLibraries = 1024;
 
-/// Where the loader of glibc looks without being told: ld.so(8), and the multiarch folders that
+/// Where the loader of glibc looks by itself: ld.so(8), and the multiarch folders that
 /// Debian's loader has built in.
 constexpr std::array<std::string_view, 10> kLoaderFolders = {
     "/lib",           "/usr/lib",        "/lib/x86_64-linux-gnu",  "/usr/lib/x86_64-linux-gnu",

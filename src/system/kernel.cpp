@@ -24,11 +24,9 @@ void read_iommu_group(const Gather& gather, const node::PciAddress& address) {
 
 void read_kernel(const Gather& gather) {
   for (const auto* path :
-       {"/proc/sys/kernel/osrelease", "/proc/cmdline", "/proc/sys/kernel/numa_balancing",
-        "/proc/sys/vm/nr_hugepages", "/proc/sys/kernel/random/boot_id",
+       {"/proc/sys/kernel/osrelease", "/proc/cmdline", "/proc/sys/kernel/random/boot_id",
         "/proc/sys/net/ipv4/conf/all/arp_ignore", "/proc/sys/net/ipv4/conf/all/arp_announce",
-        "/proc/sys/net/ipv4/conf/all/rp_filter", "/proc/1/net/route", "/proc/net/route",
-        "/proc/sys/net/ipv4/neigh/default/gc_thresh3",
+        "/proc/1/net/route", "/proc/net/route",
         "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"}) {
     gather.text(path);
   }

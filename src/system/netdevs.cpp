@@ -38,15 +38,10 @@ void read_functions(const Gather& gather) {
   }
 }
 
-/// The traffic class of those that ask for none: of rdma_cm (Linux Documentation/ABI/testing/
-/// configfs-rdma_cm), and of all queue pairs with OFED's driver.
 void read_traffic_classes(const Gather& gather) {
   for (const auto& nic : gather.node.nics) {
     for (const auto& port : nic.ports) {
-      const auto number = std::to_string(port.number);
-      gather.text("/sys/kernel/config/rdma_cm/" + nic.name + "/ports/" + number +
-                  "/default_roce_tos");
-      gather.text("/sys/class/infiniband/" + nic.name + "/tc/" + number + "/traffic_class");
+      for (const auto& path : traffic_class_paths(nic.name, port.number)) gather.text(path);
     }
   }
 }
@@ -71,7 +66,7 @@ void read_netdevs(const Gather& gather) {
     const auto folder = "/sys/class/net/" + name;
     gather.text(folder + "/mtu");
     gather.into.dcb[name] = answer_about(gather, name, host::LinkPart::dcb, host::parse_dcb);
-    for (const auto* setting : {"arp_ignore", "arp_announce", "rp_filter"}) {
+    for (const auto* setting : {"arp_ignore", "arp_announce"}) {
       gather.text("/proc/sys/net/ipv4/conf/" + name + "/" + setting);
     }
     if (!gather.folder(folder + "/ecn").value) continue;

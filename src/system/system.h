@@ -52,6 +52,23 @@ constexpr bool has(Part set, Part part) {
   return (static_cast<std::uint32_t>(set) & static_cast<std::uint32_t>(part)) != 0;
 }
 
+/// The folder in configfs of the RDMA connection manager. Source for it and what is below: Linux
+/// Documentation/ABI/testing/configfs-rdma_cm.
+inline constexpr const char* kConnectionManager = "/sys/kernel/config/rdma_cm";
+
+/// The file with the traffic class of the connection manager's connections, unless they ask for
+/// one.
+inline std::string default_tos_path(const std::string& nic, unsigned port) {
+  return std::string(kConnectionManager) + "/" + nic + "/ports/" + std::to_string(port) +
+         "/default_roce_tos";
+}
+
+/// That file, and the one that OFED's driver has for all queue pairs of the port.
+inline std::array<std::string, 2> traffic_class_paths(const std::string& nic, unsigned port) {
+  return {default_tos_path(nic, port),
+          "/sys/class/infiniband/" + nic + "/tc/" + std::to_string(port) + "/traffic_class"};
+}
+
 /// Processes that are looked for.
 inline constexpr std::array<std::string_view, 4> kServiceNames = {"containerd", "crio", "kubelet",
                                                                   "railhead"};

@@ -18,8 +18,8 @@ struct Arrangement {
   TopologySource source = TopologySource::pci_tree;
   Confidence confidence = Confidence::high;
   std::string origin;  ///< path of the file, name of the machine type; "" for sysfs alone
-  /// What NCCL in a container has to be told. Present where the guest's PCI tree says nothing about
-  /// switches and another source does.
+  /// What NCCL in a container has to be given. Present where the guest's PCI tree says nothing
+  /// about switches and another source does.
   std::optional<NcclTopology> for_nccl;
   std::string machine;  ///< as in Topology
   std::size_t machine_nics = 0;

@@ -65,7 +65,7 @@ node::Node node_from(const NcclTopology& topology);
 /// Functions of such a node of which the file does not say what they are: no class, <gpu>, <net>.
 std::vector<node::PciAddress> unclassified_functions(const node::Node& node);
 
-/// The other way: what NCCL should be told of this machine. Bridges become one <pci> a switch
+/// The other way: what NCCL should know of this machine. Bridges become one <pci> a switch
 /// (two bridges of a path), host bridges vanish, NICs are all RDMA devices that the node has.
 NcclTopology nccl_topology_of(const node::Node& node);
 

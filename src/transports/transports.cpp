@@ -46,10 +46,6 @@ std::string shown(const std::vector<std::string>& names) {
   return join({names.begin(), names.begin() + kShown}, ", ") + ", …";
 }
 
-std::string label(const KnownNic& nic, const KnownPort& port) {
-  return std::string(nic.name) + ":" + std::to_string(port.number);
-}
-
 /// A port that the container can use.
 struct PortOf {
   const KnownNic* nic = nullptr;
@@ -58,7 +54,8 @@ struct PortOf {
 
 std::vector<std::string> labels(const std::vector<PortOf>& ports) {
   std::vector<std::string> out;
-  for (const PortOf& one : ports) out.push_back(label(*one.nic, *one.port));
+  for (const PortOf& one : ports)
+    out.push_back(std::string(one.nic->name) + ":" + std::to_string(one.port->number));
   return out;
 }
 

@@ -149,7 +149,8 @@ bool names_gpus(const Bundle& bundle) {
 
 Result<Bundle> parse_bundle(std::string_view config_json) {
   const auto spec = TRY(data::parse_json(config_json, kSpecLimits));
-  if (spec.kind != data::Value::Kind::map) return Error{ErrorCode::malformed, "the spec is no map"};
+  if (spec.kind != data::Value::Kind::map)
+    return Error{ErrorCode::malformed, "the spec is not a map"};
   Bundle bundle;
   read_annotations(spec.find("annotations"), bundle);
   for (const auto& item : items_below(spec, {"process", "env"})) {

@@ -3,7 +3,7 @@
 // What a container is called, from the bundle that its runtime made. Invariants:
 //   * the parent of a container's first process is its shim: containerd's has the bundle of the
 //     sandbox for its working directory, and those of the pod's other containers are beside it,
-//     named by container id (containerd runtime/v2 README); conmon is told its bundle with -b;
+//     named by container id (containerd runtime/v2 README); conmon gets its bundle with -b;
 //   * the bundle's config.json is an OCI runtime spec; both runtimes write the names of Kubernetes
 //     into its annotations (containerd internal/cri/annotations, CRI-O pkg/annotations);
 //   * it holds the container's environment, secrets included: what is not needed here is dropped

@@ -38,7 +38,7 @@ std::optional<NfsDeclaration> parse_mount_unit(const std::string& where, std::st
 /// systemd.unit(5), "String Escaping for Inclusion in Unit Names".
 std::string mount_unit_name(std::string_view place);
 
-/// What the mount units below /etc, /run and /usr say, and then /etc/fstab. `unknown` is told what
+/// What the mount units below /etc, /run and /usr say, and then /etc/fstab. `unknown` gets what
 /// could not be read.
 std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
                                                   std::vector<std::string>& unknown);

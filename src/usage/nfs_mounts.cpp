@@ -89,7 +89,7 @@ NfsMount* at_place(std::vector<NfsMount>& mounts, const std::string& place) {
   return found == mounts.rend() ? nullptr : &*found;
 }
 
-/// A file of process 1, or of this process where that is not to be had. `of_machine` says which.
+/// A file of process 1, or of this process where that one cannot be read. `of_machine` says which.
 Result<std::optional<std::string>> read_of_machine(host::Host& host, const std::string& name,
                                                    bool& of_machine) {
   auto text = host.read("/proc/1/" + name);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checks that our notes ask for (section 13: 52 rows), as ids with the worst that each is to say, and where the
+"""The 52 checks that the doctor was asked to have, as ids with the worst that each is to say, and where the
 program differs on purpose. A check of ours names the rows that it answers in `covers`."""
 
 # F: some check of the row can FAIL, W: some can WARN, "": it tells only.

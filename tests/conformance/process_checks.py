@@ -103,7 +103,7 @@ def pipe_for_a_configuration():
         assert agent.until(agent.is_running)
         path.unlink()
         os.mkfifo(path)
-        assert agent.until(lambda: b"is no file" in agent.text())
+        assert agent.until(lambda: b"is not a file" in agent.text())
         path.unlink()
         path.write_text("injection: {gpus: none}\n")
         assert agent.until(lambda: b"changed=injection.gpus" in agent.text())

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/kube_events_service.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <functional>
-#include <mutex>
-
 #include "data/json.h"
-#include "host/unique_fd.h"
-#include "loop/mail_loop.h"
-#include "unit/host/temporary_directory.h"
-#include "unit/kube/https_server.h"
+#include "unit/agent/api_server_test.h"
 #include "unit/manual_clock.h"
 
 namespace railhead::test {
@@ -26,17 +18,12 @@ using testing::HasSubstr;
 const kube::EventObject kJob{"Pod", "train", "job-0", "1b4e28ba"};
 constexpr const char* kReason = "RdmaRequiredNotMet";
 
-/// An API server whose next answers a test may choose.
-class KubeEventsTest : public testing::Test {
+class KubeEventsTest : public ApiServerTest {
  protected:
   KubeEventsTest()
-      : server_(certificate_, [this](const std::string&) { return answer(); }) {
-    std::ofstream(folder_ / "ca.crt") << authority_.pem();
-    std::ofstream(folder_ / "token") << "t0";
+      : ApiServerTest([](const std::string&) { return reply(201, "{}"); }) {
     options_.node = "gpu-a";
-    options_.access.environment = {{"KUBERNETES_SERVICE_HOST", "127.0.0.1"},
-                                   {"KUBERNETES_SERVICE_PORT", server_.port()}};
-    options_.access.service_account = folder_.path().string();
+    options_.access = access();
     options_.look_every = 5ms;
     options_.repeat_after = 0ms;
     options_.refill = 1ms;
@@ -48,22 +35,9 @@ class KubeEventsTest : public testing::Test {
     if (service_) service_->stop(5s);
   }
 
-  Reply answer() {
-    const std::lock_guard lock(mutex_);
-    if (next_.empty()) return always_;
-    auto reply = next_.front();
-    next_.erase(next_.begin());
-    return reply;
-  }
-
   void start() {
-    service_.emplace(agent::Context{loop_, mail_.box(), clock_, log_, metrics_}, options_, outbox_);
+    service_.emplace(context(), options_, outbox_);
     ASSERT_TRUE(service_->start());
-  }
-
-  static bool until(const std::function<bool()>& so) {
-    for (int i = 0; i < 2000 && !so(); ++i) std::this_thread::sleep_for(5ms);
-    return so();
   }
 
   double counted(const char* outcome) {
@@ -75,35 +49,10 @@ class KubeEventsTest : public testing::Test {
     return until([&] { return counted(outcome) >= number; });
   }
 
-  std::string said() {
-    log_.flush();
-    return file_text(folder_ / "log");
-  }
-
   [[nodiscard]] static data::Value body(const std::string& request) {
     return data::parse_json(request.substr(request.find("\r\n\r\n"))).value();
   }
 
-  [[nodiscard]] std::vector<std::string> verbs() const {
-    std::vector<std::string> verbs;
-    for (const auto& one : server_.requests()) verbs.push_back(one.substr(0, one.find(' ')));
-    return verbs;
-  }
-
-  TemporaryDirectory folder_;
-  Certificate authority_{""};
-  Certificate certificate_{"IP:127.0.0.1", &authority_};
-  std::mutex mutex_;
-  std::vector<Reply> next_;
-  Reply always_ = reply(201, "{}");
-  HttpsServer server_;
-  host::UniqueFd log_file_{
-      ::open((folder_ / "log").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_APPEND, 0600)};
-  boost::asio::io_context loop_{1};
-  loop::MailLoop mail_{std::move(loop::Mailbox::open()).value(), loop_};
-  host::SystemClock clock_;
-  agent::Log log_{config::LogLevel::info, config::LogFormat::text, log_file_.get()};
-  agent::Metrics metrics_;
   agent::EventOutbox outbox_{metrics_, clock_};
   agent::KubeEventsOptions options_;
   std::optional<agent::KubeEventsService> service_;
@@ -169,7 +118,9 @@ TEST_F(KubeEventsTest, an_event_that_the_server_has_forgotten_is_made_anew) {
 }
 
 TEST_F(KubeEventsTest, without_the_right_a_line_is_logged_and_events_are_lost) {
-  always_ = reply(403, R"({"kind":"Status","message":"events is forbidden"})");
+  usual_ = [](const std::string&) {
+    return reply(403, R"({"kind":"Status","message":"events is forbidden"})");
+  };
   start();
   for (int i = 0; i < 3; ++i) {
     outbox_.note(kJob, kReason, "a");
@@ -206,7 +157,7 @@ TEST_F(KubeEventsTest, what_a_broken_server_did_not_take_is_told_later) {
 }
 
 TEST_F(KubeEventsTest, a_server_that_never_answers_holds_up_nobody) {
-  always_ = {"", Reply::Then::hang};
+  usual_ = [](const std::string&) { return Reply{"", Reply::Then::hang}; };
   start();
   outbox_.note(kJob, kReason, "a");
   ASSERT_TRUE(until([&] { return verbs().size() == 1; }));

@@ -72,16 +72,5 @@ TEST(NodeDoctorOptions, are_as_configured) {
   EXPECT_EQ(options.node_name, "n");
 }
 
-TEST(DoctorWishes, are_what_the_operator_expects) {
-  const auto wishes = [](const std::string& text) {
-    return doctor_wishes(config::make_config({{{"file", text}}, {}, {}}).value());
-  };
-  const auto unused = wishes("nri: {enabled: false}\nexpect:\n  - {name: mlx5_3, unused: true}");
-  ASSERT_TRUE(unused);
-  EXPECT_FALSE(unused->nri);
-  EXPECT_EQ(unused->rules.expect.size(), 1U);
-  EXPECT_FALSE(wishes("topology: {file: /nowhere/topology.xml}"));
-}
-
 }  // namespace
 }  // namespace railhead::agent

@@ -16,7 +16,7 @@ using testing::Not;
 
 class PodEventsTest : public testing::Test {
  protected:
-  std::vector<kube::Event> told() {
+  std::vector<kube::Event> noted() {
     std::vector<kube::Event> all;
     while (auto one = outbox_.take([](const kube::Event&) { return true; })) {
       all.push_back(*std::move(one));
@@ -30,7 +30,7 @@ class PodEventsTest : public testing::Test {
     decision.remarks = std::move(remarks);
     events_.decided(kContainer, decision);
     std::vector<std::string> reasons;
-    for (const auto& one : told()) {
+    for (const auto& one : noted()) {
       if (one.about.kind == "Pod") reasons.push_back(one.reason);
     }
     return reasons;
@@ -48,7 +48,7 @@ TEST_F(PodEventsTest, a_refusal_is_told_of_the_pod_and_in_short_of_the_node) {
   decision.outcome = inject::Outcome::refused;
   decision.message = "railhead: rdma is required, and port 1 of mlx5_0 is DOWN";
   events_.decided(kContainer, decision);
-  const auto all = told();
+  const auto all = noted();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].about, (kube::EventObject{"Pod", "train", "job-0", "1b4e28ba"}));
   EXPECT_EQ(all[0].reason, "RdmaRequiredNotMet");
@@ -75,7 +75,7 @@ TEST_F(PodEventsTest, a_container_without_a_pod_is_told_of_to_nobody) {
   inject::Decision decision;
   decision.outcome = inject::Outcome::refused;
   events_.decided({}, decision);
-  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_THAT(noted(), IsEmpty());
 }
 
 }  // namespace

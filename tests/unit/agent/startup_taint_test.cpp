@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/startup_taint_service.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <functional>
-#include <mutex>
-
-#include "host/unique_fd.h"
-#include "loop/mail_loop.h"
-#include "unit/host/temporary_directory.h"
-#include "unit/kube/https_server.h"
+#include "unit/agent/api_server_test.h"
 
 namespace railhead::test {
 namespace {
@@ -39,13 +31,11 @@ struct Part final : agent::Service {
   agent::Readiness now;
 };
 
-/// An API server with one node, whose next answers a test may choose.
-class StartupTaintTest : public testing::Test {
+/// The API server has one node.
+class StartupTaintTest : public ApiServerTest {
  protected:
   StartupTaintTest()
-      : server_(certificate_, [this](const std::string& request) { return answer(request); }) {
-    write("ca.crt", authority_.pem());
-    write("token", "t0");
+      : ApiServerTest([this](const std::string& request) { return node(request); }) {
     services_.push_back(std::make_unique<Part>());
   }
 
@@ -53,22 +43,11 @@ class StartupTaintTest : public testing::Test {
     if (service_) service_->stop(5s);
   }
 
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-  }
-
   agent::Readiness& part() { return static_cast<Part&>(*services_.front()).now; }
 
-  Reply answer(const std::string& request) {
-    const std::lock_guard lock(mutex_);
-    if (!refused_token_.empty() && request.find("Bearer " + refused_token_) != std::string::npos) {
-      return reply(401, "");
-    }
-    if (!next_.empty()) {
-      auto reply = next_.front();
-      next_.erase(next_.begin());
-      return reply;
-    }
+  Reply node(const std::string& request) {
+    const auto refused = "Bearer " + refused_token_ + "\r\n";
+    if (request.find(refused) != std::string::npos) return reply(401, "");
     if (request.starts_with("PATCH")) is_tainted_ = false;
     return reply(200, is_tainted_ ? kTainted : kClean);
   }
@@ -76,44 +55,21 @@ class StartupTaintTest : public testing::Test {
   void start() {
     agent::StartupTaintOptions options;
     options.node = "node-1";
-    options.access.environment = {{"KUBERNETES_SERVICE_HOST", "127.0.0.1"},
-                                  {"KUBERNETES_SERVICE_PORT", server_.port()}};
-    options.access.service_account = folder_.path().string();
+    options.access = access();
     options.first_retry = 10ms;
     options.longest_retry = 40ms;
     options.look_again = look_again_;
-    service_.emplace(agent::Context{loop_, mail_.box(), clock_, log_, metrics_}, options,
-                     services_);
+    service_.emplace(context(), options, services_);
     ASSERT_TRUE(service_->start());
-  }
-
-  bool until(const std::function<bool()>& so) {
-    for (int i = 0; i < 2000 && !so(); ++i) loop_.run_for(5ms);
-    return so();
   }
 
   bool until_off() {
     return until([&] { return service_->readiness().text == "startup taint: not on the node"; });
   }
 
-  std::vector<std::string> verbs() const {
-    std::vector<std::string> verbs;
-    for (const auto& request : server_.requests())
-      verbs.push_back(request.substr(0, request.find(' ')));
-    return verbs;
-  }
-
   double looks(const char* outcome) {
-    const auto text = metrics_.expose();
-    const std::string row =
-        std::string("railhead_startup_taint_looks_total{outcome=\"") + outcome + "\"} ";
-    const auto at = text.find(row);
-    return at == std::string::npos ? -1 : std::stod(text.substr(at + row.size()));
-  }
-
-  std::string said() {
-    log_.flush();
-    return file_text(folder_ / "log");
+    return metrics_.startup_taint_looks.value(
+        metrics::Label<"outcome", "absent", "removed", "failed">(outcome));
   }
 
   /// A failure, and then success.
@@ -128,22 +84,9 @@ class StartupTaintTest : public testing::Test {
     EXPECT_THAT(said(), HasSubstr("warn startup taint stays node=node-1 why=\"GET " + why));
   }
 
-  TemporaryDirectory folder_;
-  Certificate authority_{""};
-  Certificate certificate_{"IP:127.0.0.1", &authority_};
-  std::mutex mutex_;
-  std::vector<Reply> next_;
   bool is_tainted_ = true;
-  std::string refused_token_;
+  std::string refused_token_ = "none";
   std::chrono::milliseconds look_again_ = 1h;
-  HttpsServer server_;
-  host::UniqueFd log_file_{
-      ::open((folder_ / "log").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_APPEND, 0600)};
-  boost::asio::io_context loop_{1};
-  loop::MailLoop mail_{std::move(loop::Mailbox::open()).value(), loop_};
-  host::SystemClock clock_;
-  agent::Log log_{config::LogLevel::info, config::LogFormat::text, log_file_.get()};
-  agent::Metrics metrics_;
   std::vector<std::unique_ptr<agent::Service>> services_;
   std::optional<agent::StartupTaintService> service_;
 };

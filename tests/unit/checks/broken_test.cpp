@@ -518,7 +518,7 @@ const std::vector<Fault>& faults() {
        {"WARN host.hugepages node"},
        "aws-p5",
        efa},
-      {"NCCL is not told of switches that are hidden",
+      {"NCCL does not know of switches that are hidden",
        [](Patient& p) { p.drop("/etc/nccl.conf"); },
        {"WARN topo.vm-file node"},
        "h200-flat-kvm",

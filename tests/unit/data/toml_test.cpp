@@ -119,9 +119,9 @@ TEST(SetTomlBoolean, adds_a_table_at_the_end) {
 
 TEST(SetTomlBoolean, refuses_what_would_change_more) {
   EXPECT_THAT(set_false("plugins = {x = 1}\n"), HasSubstr("cannot be set without a change"));
-  EXPECT_THAT(set_false("plugins = 3\n"), HasSubstr("\"plugins\" is no table"));
+  EXPECT_THAT(set_false("plugins = 3\n"), HasSubstr("\"plugins\" is not a table"));
   EXPECT_THAT(set_false("[plugins.'io.containerd.nri.v1.nri']\ndisable = 'yes'\n"),
-              HasSubstr("line 2 column 11: \"disable\" is no boolean"));
+              HasSubstr("line 2 column 11: \"disable\" is not a boolean"));
 }
 
 TEST(SetTomlBoolean, twice_is_the_same_as_once) {

@@ -20,7 +20,7 @@ TEST(FileLock, a_pipe_is_no_lock_and_keeps_nobody) {
   const test::TemporaryDirectory directory;
   const std::string pipe = directory / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(FileLock::try_take(pipe).error().message, pipe + ": is no file");
+  EXPECT_EQ(FileLock::try_take(pipe).error().message, pipe + ": is not a file");
 }
 
 TEST(FileLock, one_holder_at_a_time) {

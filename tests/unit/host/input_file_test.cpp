@@ -113,8 +113,8 @@ TEST(InputFile, a_pipe_without_a_writer_keeps_nobody_who_must_not_wait) {
   const test::TemporaryDirectory directory;
   const std::string pipe = directory / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(read_file_at_once(pipe, 10).error().message, pipe + ": is no file");
-  EXPECT_EQ(write_file_atomic(pipe, "x").error().message, pipe + ": is no file");
+  EXPECT_EQ(read_file_at_once(pipe, 10).error().message, pipe + ": is not a file");
+  EXPECT_EQ(write_file_atomic(pipe, "x").error().message, pipe + ": is not a file");
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   ASSERT_TRUE(write_file_atomic(directory / "file", "text"));
   EXPECT_EQ(read_file_at_once(directory / "file", 10).value(), "text");

@@ -54,7 +54,7 @@ TEST(PlaceOf, names_are_compared_whole_and_unescaped) {
 }
 
 TEST(PlaceOf, what_is_no_mount_is_an_error_that_shows_it) {
-  EXPECT_THAT(place("22 1 8:1 / /\n", "/a"), testing::HasSubstr("\"22 1 8:1 / /\" is no mount"));
+  EXPECT_THAT(place("22 1 8:1 / /\n", "/a"), testing::HasSubstr("\"22 1 8:1 / /\" is not a mount"));
   EXPECT_EQ(place("", "/a"), "none");
   EXPECT_EQ(place("5 6 0:1 / / rw - a b c\n6 5 0:2 / / rw - a b c\n", "/a"), "none") << "a circle";
 }

@@ -138,9 +138,9 @@ TEST_F(TreeTest, what_a_crash_left_beside_a_file_goes) {
 TEST_F(TreeTest, a_device_or_folder_is_not_written_over) {
   fs::create_directories(root_ / "etc/a.conf");
   EXPECT_FALSE(tree_->write("/etc/a.conf", {"x\n", 0644, {}, {}}));
-  EXPECT_THAT(tree_->find("/etc/a.conf").error().message, HasSubstr("is no file"));
+  EXPECT_THAT(tree_->find("/etc/a.conf").error().message, HasSubstr("is not a file"));
   ASSERT_EQ(::mkfifo((root_ / "etc/pipe").c_str(), 0600), 0);
-  EXPECT_THAT(tree_->find("/etc/pipe").error().message, HasSubstr("is no file"));
+  EXPECT_THAT(tree_->find("/etc/pipe").error().message, HasSubstr("is not a file"));
   EXPECT_THAT(names("etc"), UnorderedElementsAre("a.conf", "pipe"));
 }
 

@@ -43,7 +43,8 @@ TEST(PodNetworks, what_multus_refuses_is_malformed) {
                            "{\"name\":\"a\"}", "[{\"name\":\"a\"}"}) {
     EXPECT_NE(refusal(text), "") << text;
   }
-  EXPECT_THAT(refusal("Rail"), HasSubstr("\"Rail\" is no name of a NetworkAttachmentDefinition"));
+  EXPECT_THAT(refusal("Rail"),
+              HasSubstr("\"Rail\" is not a valid name of a NetworkAttachmentDefinition"));
 }
 
 TEST(PodNetworks, size_has_a_limit) {

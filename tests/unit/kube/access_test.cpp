@@ -95,7 +95,7 @@ TEST(Kubeconfig, what_is_wrong_is_named) {
   EXPECT_THAT(parsed("server: 'http://a'", "").error().message,
               HasSubstr("/etc/kube/config: server: \"http://a\": a server must begin with"));
   EXPECT_THAT(parsed("server: 'https://a', certificate-authority-data: '?'", "").error().message,
-              HasSubstr("certificate-authority-data: is no base64"));
+              HasSubstr("certificate-authority-data: is not base64"));
   const auto no_read = [](const std::string&, std::size_t) { return Result<std::string>(""); };
   for (const auto* text : {"", "current-context: x", "[]", "- x", "contexts: 1", "a: &b 1"}) {
     EXPECT_FALSE(kube::parse_kubeconfig(text, "f", no_read)) << text;
@@ -148,9 +148,9 @@ TEST_F(ReadAccessTest, a_kubeconfig_wins_over_the_pod) {
 
 TEST_F(ReadAccessTest, what_is_missing_is_named) {
   write("token", "two words\n");
-  EXPECT_THAT(read().error().message, HasSubstr("/token: is no token"));
+  EXPECT_THAT(read().error().message, HasSubstr("/token: is not a token"));
   write("token", "\n");
-  EXPECT_THAT(read().error().message, HasSubstr("/token: is no token"));
+  EXPECT_THAT(read().error().message, HasSubstr("/token: is not a token"));
   source_.service_account = "/nowhere";
   EXPECT_THAT(read().error().message, HasSubstr("/nowhere/token"));
   source_.environment.erase("KUBERNETES_SERVICE_PORT");

@@ -26,6 +26,17 @@ std::string error_of(const std::string& entry) {
   return roles ? "no error" : roles.error().message;
 }
 
+TEST(DoctorWishes, are_what_the_operator_expects) {
+  const auto wishes = [](const std::string& text) {
+    return doctor_wishes(config::make_config({{{"file", text}}, {}, {}}).value());
+  };
+  const auto unused = wishes("nri: {enabled: false}\nexpect:\n  - {name: mlx5_3, unused: true}");
+  ASSERT_TRUE(unused);
+  EXPECT_FALSE(unused->nri);
+  EXPECT_EQ(unused->rules.expect.size(), 1U);
+  EXPECT_FALSE(wishes("topology: {file: /nowhere/topology.xml}"));
+}
+
 TEST(InjectionPolicy, has_what_each_key_of_injection_says) {
   const auto config = config::make_config({{{"railhead.yaml", R"(
 injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, devices: umad,
@@ -91,7 +102,7 @@ TEST(Expect, each_kind_is_read) {
 
 TEST(Expect, what_cannot_be_read_is_an_error_with_its_place) {
   EXPECT_EQ(expect_error("{name: a, rateGbps: fast}"),
-            "railhead.yaml:2:23: expect.rateGbps: \"fast\" is no rate in Gbit/s, such as 200");
+            "railhead.yaml:2:23: expect.rateGbps: \"fast\" is not a rate in Gbit/s, such as 200");
   EXPECT_EQ(expect_error("{name: a, unused: false}"),
             "railhead.yaml:2:21: expect.unused: \"false\" is not true");
   EXPECT_EQ(expect_error("{name: a, oneUp: true, unused: true}"),
@@ -114,7 +125,7 @@ TEST(RoleOverrides, device_may_be_any_of_a_vendor) {
 
 TEST(RoleOverrides, what_cannot_be_read_is_an_error_with_its_place) {
   EXPECT_EQ(error_of("{pci: 'mlx5_0', role: storage}"),
-            "railhead.yaml:2:9: roles.pci: \"mlx5_0\" is no PCI address such as 0000:18:00.0");
+            "railhead.yaml:2:9: roles.pci: \"mlx5_0\" is not a PCI address such as 0000:18:00.0");
   for (const char* ids :
        {"15b3", "15b3:", ":101d", "0x15b3:0x101d", "15b3:101", "*:101d", "a:b:c"}) {
     EXPECT_THAT(error_of("{device: '" + std::string(ids) + "', role: storage}"),
@@ -123,8 +134,9 @@ TEST(RoleOverrides, what_cannot_be_read_is_an_error_with_its_place) {
   }
   EXPECT_THAT(error_of("{linkLayer: infiniband, role: storage}"),
               HasSubstr("2:15: roles.linkLayer: \"infiniband\" is neither InfiniBand nor"));
-  EXPECT_THAT(error_of("{name: a, role: fast}"),
-              HasSubstr("railhead.yaml:2:19: roles.role: \"fast\" is no role: compute, storage"));
+  EXPECT_THAT(
+      error_of("{name: a, role: fast}"),
+      HasSubstr("railhead.yaml:2:19: roles.role: \"fast\" is not a role: compute, storage"));
 }
 
 TEST(LoggedDifferences, are_those_of_another_plugins_file) {

@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"include: {pfNames: ['ens1#7-2']}", "\"7-2\" ends before it begins"},
         Wrong{"include: {rootDevices: ['ens1#1']}", "ens1"},
         Wrong{"include: {roles: [fast]}", "\"fast\" is none of compute, storage, management"},
-        Wrong{"include: {subnets: [10.0.0.0/40]}", "is no subnet"},
+        Wrong{"include: {subnets: [10.0.0.0/40]}", "is not a subnet"},
         Wrong{"include: {minRateGbps: [1, 2]}", "expected one number"},
         Wrong{"include: {minRateGbps: fast}", "fast"},
         Wrong{"isRdma: false", "pools[0].isRdma: a shared pool has nothing but RDMA"},
@@ -160,7 +160,7 @@ TEST(OurPools, an_exclusive_pool_has_no_slots_and_no_soft_devices) {
 TEST(OurPools, a_pool_needs_a_resource_name_that_the_kubelet_takes) {
   EXPECT_THAT(error_of("pools: [{slots: 3}]"), HasSubstr("pools[0].name: missing"));
   EXPECT_THAT(error_of("pools:\n  - name: hca\n"),
-              HasSubstr("file:2:11: pools[0].name: \"hca\" is no resource name"));
+              HasSubstr("file:2:11: pools[0].name: \"hca\" is not a resource name"));
   EXPECT_THAT(error_of("pools: {name: a.io/a}"), HasSubstr("pools: expected a list"));
 }
 

@@ -258,7 +258,7 @@ TEST(FlatFile, where_it_switches_its_device_plugin_off_there_is_no_pool) {
 TEST(FlatFile, wrong_values_are_errors) {
   EXPECT_THAT(error_of("resourceCount: -1\n"), HasSubstr("file:1:16: resourceCount: -1"));
   EXPECT_THAT(error_of("resourceCount: many\n"), HasSubstr("resourceCount"));
-  EXPECT_THAT(error_of("resourceName: hca\n"), HasSubstr("no resource name"));
+  EXPECT_THAT(error_of("resourceName: hca\n"), HasSubstr("not a resource name"));
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"RDMA_RESOURCE_COUNT", "-1"},
                                           {"RDMA_RESOURCE_COUNT", "x"},

@@ -107,10 +107,10 @@ TEST(SharedPluginFile, a_prefix_or_name_that_the_kubelet_refuses_is_left_out) {
   const std::string vendors = R"(, "selectors": {"vendors": ["15b3"]})";
   for (const std::string name : {"_a", "r_"}) {
     EXPECT_THAT(left_out_of(resource("\"resourceName\": \"" + name + "\"" + vendors)),
-                HasSubstr("no resource name"));
+                HasSubstr("not a resource name"));
   }
   EXPECT_THAT(left_out_of(resource(R"("resourceName": "a", "resourcePrefix": "RDMA")" + vendors)),
-              HasSubstr("no resource name"));
+              HasSubstr("not a resource name"));
   EXPECT_THAT(left_out_of(resource(R"("resourceName": ")" + std::string(64, 'a') + "\"" + vendors)),
               HasSubstr("more than 63"));
 }

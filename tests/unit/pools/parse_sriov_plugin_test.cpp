@@ -74,18 +74,18 @@ TEST(SriovPluginFile, a_vdpa_type_that_does_not_exist_matches_nothing_and_says_s
 }
 
 TEST(SriovPluginFile, packages_match_exactly_and_an_empty_list_does_not_count) {
-  const auto of = [](const std::string& packages) {
+  const auto conditions = [](const std::string& packages) {
     const auto text = sriov(R"({"ddpProfiles": )" + packages + "}");
     EXPECT_EQ(warnings_of(text), Texts{});
     return specs_of(text).at(0).include.at(0).conditions;
   };
-  EXPECT_THAT(of(R"(["ICE COMMS Package", "E710 PPPoE"])"),
+  EXPECT_THAT(conditions(R"(["ICE COMMS Package", "E710 PPPoE"])"),
               ElementsAre(pools::Condition{pools::Fact::ddp_package,
                                            "ddpProfiles",
                                            {"ICE COMMS Package", "E710 PPPoE"},
                                            pools::Match::exact,
                                            {}}));
-  EXPECT_THAT(of("[]"), testing::IsEmpty());
+  EXPECT_THAT(conditions("[]"), testing::IsEmpty());
 }
 
 TEST(SriovPluginFile, an_impossible_range_is_a_warning_there_too) {
@@ -114,7 +114,7 @@ TEST(SriovPluginFile, what_it_does_not_start_with_or_dies_of_is_left_out) {
   EXPECT_THAT(left_out_of(R"({"resourceList": [{"resourceName": "a.b", "selectors": {}}]})"),
               HasSubstr("\"a.b\" is not made of"));
   EXPECT_THAT(left_out_of(sriov("{}", R"(, "deviceType": "gpu")")),
-              HasSubstr("\"gpu\" is no device type"));
+              HasSubstr("\"gpu\" is not a device type"));
   EXPECT_THAT(left_out_of(sriov(R"({"isRdma": true, "vdpaType": "vhost"})")),
               HasSubstr("vdpaType: excludes isRdma"));
   EXPECT_THAT(left_out_of(sriov(R"({"isRdma": "yes"})")), HasSubstr("expected true or false"));

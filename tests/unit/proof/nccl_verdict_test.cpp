@@ -59,10 +59,10 @@ TEST(NcclVerdicts, one_node_has_to_be_certain) {
 }
 
 TEST(NcclVerdicts, all_ranks_in_the_log_of_one_host_are_one_node) {
-  const auto rank = [](const std::string& host, const std::string& number, const std::string& of,
+  const auto rank = [](const std::string& host, const std::string& number, const std::string& size,
                        const std::string& pointer = "0x1") {
     const auto front = host + ":10" + number + ":1 [0] NCCL INFO ";
-    const auto member = front + "comm " + pointer + " rank " + number + " nranks " + of;
+    const auto member = front + "comm " + pointer + " rank " + number + " nranks " + size;
     return front + "Using network Socket\n" + member + " - Init START\n" + member +
            " - Init COMPLETE\n";
   };

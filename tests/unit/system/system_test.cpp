@@ -25,7 +25,7 @@ system::System system_of(const std::string& entries, Part parts = Part::all) {
 TEST(System, a_fact_is_known_absent_or_unreadable) {
   const auto system = system_of("t /proc/sys/kernel/osrelease 6.8.0\ne /proc/cmdline EACCES\n");
   EXPECT_EQ(system.text("/proc/sys/kernel/osrelease").value, "6.8.0");
-  EXPECT_TRUE(system.text("/proc/sys/vm/nr_hugepages").absent());
+  EXPECT_TRUE(system.text("/proc/1/net/route").absent());
   EXPECT_EQ(system.text("/proc/cmdline").error, "EACCES");
   EXPECT_FALSE(system.text("/proc/cmdline").absent());
   EXPECT_EQ(system.text("/nobody/asked").error, "not read");

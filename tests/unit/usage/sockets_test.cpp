@@ -143,12 +143,12 @@ TEST(Sockets, of_the_nodes_connections_each_holder_has_its_own) {
   const usage::ProcessTable table;
   usage::Networks networks(*host, "/proc", table);
   usage::HeldFilesReader files(*host, "/proc", table);
-  const auto of = [&](std::uint32_t process) {
+  const auto use_by = [&](std::uint32_t process) {
     return networks.use_of({process}, files.read({process})).value();
   };
-  EXPECT_EQ(of(7).connections, 0U);
-  EXPECT_EQ(of(8).connections, 1U);
-  EXPECT_EQ(of(8).sockets->at(0), (host::TcpSocket{40, 1, std::nullopt}));
+  EXPECT_EQ(use_by(7).connections, 0U);
+  EXPECT_EQ(use_by(8).connections, 1U);
+  EXPECT_EQ(use_by(8).sockets->at(0), (host::TcpSocket{40, 1, std::nullopt}));
 }
 
 /// Any number of connections in each namespace.
