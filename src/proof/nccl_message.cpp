@@ -306,17 +306,16 @@ std::optional<NcclMembership> nccl_membership(std::string_view message) {
 }
 
 std::optional<NcclNodeCount> nccl_node_count(std::string_view message) {
-  // RCCL of ROCm 7: "comm:0x1, nRanks:4, nNodes:1, coll channels:8 …".
-  const auto ranks = number_behind(message, ", nRanks:");
-  const auto hosts = number_behind(message, ", nNodes:");
-  if (message.starts_with("comm:0x") && ranks && hosts && *hosts <= *ranks) {
-    return NcclNodeCount{*ranks, *hosts};
+  std::optional<unsigned> size;
+  std::optional<unsigned> nodes;
+  if (message.starts_with("comm:0x")) {
+    // RCCL of ROCm 7: "comm:0x1, nRanks:4, nNodes:1, coll channels:8 …".
+    size = number_behind(message, ", nRanks:");
+    nodes = number_behind(message, ", nNodes:");
+  } else if (message.starts_with("NET/OFI ") && message.find("uner init") != message.npos) {
+    size = number_behind(message, ": comm with ");
+    nodes = number_behind(message, " ranks and ");
   }
-  const auto at = message.find("uner init");
-  if (!message.starts_with("NET/OFI ") || at == std::string_view::npos) return std::nullopt;
-  message.remove_prefix(at);
-  const auto size = number_behind(message, ": comm with ");
-  const auto nodes = number_behind(message, " ranks and ");
   if (!size || !nodes || *nodes > *size) return std::nullopt;
   return NcclNodeCount{*size, *nodes};
 }

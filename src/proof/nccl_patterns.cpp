@@ -125,6 +125,16 @@ constexpr std::array kWarnings = {
                 "NCCL 2.3 to 2.30, src/misc/socket.cc",
                 "a peer could not be reached over TCP, by which NCCL sets up each connection: "
                 "NCCL_SOCKET_IFNAME, route or firewall"},
+    NcclPattern{{"ncclOsSocket", "exceeded error retry count"},
+                error,
+                "NCCL 2.29 to 2.30, src/os/linux.cc",
+                "a peer could not be reached over TCP, by which NCCL sets up each connection: "
+                "NCCL_SOCKET_IFNAME, route or firewall"},
+    NcclPattern{{"ncclOsSocket", " failed"},
+                error,
+                "NCCL 2.29 to 2.30, src/os/linux.cc",
+                "a peer could not be reached over TCP, by which NCCL sets up each connection: "
+                "NCCL_SOCKET_IFNAME, route or firewall"},
     NcclPattern{{"Net : Call to ", " failed"},
                 error,
                 "NCCL 2.3 to 2.30, src/misc/socket.cc",

@@ -191,6 +191,11 @@ TEST(NcclPatterns, peers_that_cannot_be_reached) {
   expect_warned("socketStartConnect: Connect to 10.0.0.1<43369> failed : No route to host", kError,
                 "NCCL_SOCKET_IFNAME");
   expect_warned("Net : Call to recv from 10.0.0.1<5> failed : Broken pipe", kError, "reached");
+  expect_warned(
+      "ncclOsSocketPollConnect: connect to 10.0.0.1<5> returned Connection refused, "
+      "exceeded error retry count after 35 attempts",
+      kError, "reached");
+  expect_warned("ncclOsSocketTryAccept: Accept failed: Bad file descriptor", kError, "reached");
   expect_warned("Net : connecting to address  with family 33621 is neither AF_INET(2) nor x",
                 kError, "no address");
   expect_warned("Error: network gIB not found.", kError, "NCCL_NET");
