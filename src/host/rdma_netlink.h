@@ -24,8 +24,9 @@
 
 namespace railhead::host {
 
-/// Of a larger answer so much is kept: 80,000 queue pairs, or 150,000 memory regions.
-inline constexpr std::size_t kMaxRdmaAnswer = std::size_t{8} << 20;
+/// Of a larger answer so much is kept: 40,000 queue pairs, or 100,000 memory regions. An agent has
+/// 64 MiB for all that it does (deploy/charts/values.yaml).
+inline constexpr std::size_t kMaxRdmaAnswer = std::size_t{4} << 20;
 
 /// Asks the kernel that we run on; see Host::rdma.
 Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump);

@@ -42,7 +42,7 @@ class Networks {
  public:
   /// Of all containers together so many connections are kept with their bytes. A container that
   /// has more than what is left keeps their number.
-  static constexpr std::size_t kKept = 131'072;
+  static constexpr std::size_t kKept = 65'536;
 
   Networks(host::Host& host, const std::string& proc_dir, const ProcessTable& table)
       : host_(host),

@@ -107,7 +107,7 @@ struct Usage {
 
 /// Of all devices together so many queue pairs are kept, and of each other kind of object half as
 /// many: a container may make as many as its devices have room for.
-inline constexpr std::size_t kKeptQueuePairs = 131'072;
+inline constexpr std::size_t kKeptQueuePairs = 65'536;
 /// Of the arguments of a container's processes.
 inline constexpr std::size_t kArgumentBytes = std::size_t{4} << 20;
 

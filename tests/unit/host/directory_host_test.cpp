@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -141,6 +143,27 @@ TEST_P(DirectoryHostTest, lists_sorted_names) {
   write("sys/b", "");
   write("sys/a", "");
   EXPECT_EQ(host_->list("/sys").value(), (std::vector<std::string>{"a", "b", "class", "devices"}));
+}
+
+TEST_P(DirectoryHostTest, the_links_of_a_directory_are_handed_over_up_to_a_limit) {
+  fs::create_directories(root_ / "proc/7/fd");
+  for (int i = 0; i < 3; ++i)
+    link("proc/7/fd/" + std::to_string(i), "socket:[" + std::to_string(i) + "]");
+  write("proc/7/fd/none", "no link\n");
+  const auto walked = [&](std::size_t limit) {
+    std::multiset<std::string> targets;
+    const auto walk = host_->walk_links("/proc/7/fd", limit,
+                                        [&](const std::string& target) { targets.insert(target); });
+    EXPECT_EQ((*walk)->is_cut, limit < 4) << limit;
+    EXPECT_EQ((*walk)->entries, std::min<std::size_t>(limit, 4)) << limit;
+    EXPECT_FALSE((*walk)->failure);
+    return targets;
+  };
+  EXPECT_EQ(walked(4), (std::multiset<std::string>{"socket:[0]", "socket:[1]", "socket:[2]"}));
+  EXPECT_EQ(walked(100).size(), 3U);
+  EXPECT_GE(walked(2).size(), 1U);
+  EXPECT_EQ(walked(0).size(), 0U);
+  EXPECT_FALSE(host_->walk_links("/proc/8/fd", 9, [](const std::string&) {}).value());
 }
 
 TEST_P(DirectoryHostTest, a_device_node_has_its_numbers_mode_and_owner) {

@@ -115,7 +115,7 @@ class ManyObjects final : public host::Host {
                            rdma_message(1, u32(1, 1) + text_attribute(2, "mlx5_1")));
     }
     std::string answer;
-    for (std::size_t i = 0; i < 70'000 / 60; ++i) answer += messages_of(dump.command);
+    for (std::size_t i = 0; i < 40'000 / 60; ++i) answer += messages_of(dump.command);
     return std::optional(std::move(answer));
   }
 
@@ -133,15 +133,15 @@ TEST(ReadUsage, so_many_objects_of_all_devices_are_kept_and_no_more) {
   ManyObjects host;
   const auto usage = usage::read_usage(host);
   ASSERT_EQ(usage.devices.size(), 2U);
-  EXPECT_EQ(usage.devices[0].queue_pairs.objects.size(), 69'960U);
+  EXPECT_EQ(usage.devices[0].queue_pairs.objects.size(), 39'960U);
   EXPECT_EQ(usage.devices[0].queue_pairs.state, usage::TableState::read);
   const auto& cut = usage.devices[1].queue_pairs;
-  EXPECT_EQ(cut.objects.size(), 131'072U - 69'960U);
+  EXPECT_EQ(cut.objects.size(), 65'536U - 39'960U);
   EXPECT_EQ(cut.state, usage::TableState::failed);
   EXPECT_EQ(cut.why, "there are more of them on this node than are kept");
-  EXPECT_EQ(usage.devices[0].memory_regions.objects.size(), 65'536U);
+  EXPECT_EQ(usage.devices[0].memory_regions.objects.size(), 32'768U);
   EXPECT_EQ(usage.devices[1].memory_regions.objects.size(), 0U);
-  EXPECT_LE(usage.devices[0].memory_regions.objects.capacity(), 65'536U);
+  EXPECT_LE(usage.devices[0].memory_regions.objects.capacity(), 32'768U);
 }
 
 TEST(ReadUsage, a_device_that_lists_something_else_is_not_gone) {

@@ -199,7 +199,7 @@ TEST(Sockets, ten_thousand_connections_of_the_node_are_read_once) {
 
 TEST(Sockets, of_connections_without_room_the_number_is_kept) {
   ManySockets host;
-  host.connections = 60'000;
+  host.connections = 30'000;
   const usage::ProcessTable table;
   usage::Networks networks(host, "/proc", table);
   std::size_t kept = 0;
@@ -208,11 +208,11 @@ TEST(Sockets, of_connections_without_room_the_number_is_kept) {
         "net:[" + std::to_string(process / 2 * 2) + "]";  // two containers of each pod
     const auto use = networks.use_of({process}, {});
     ASSERT_TRUE(use);
-    EXPECT_EQ(use->connections, 60'000U);
+    EXPECT_EQ(use->connections, 30'000U);
     EXPECT_TRUE(use->by_statistics);
     if (use->sockets) kept += use->sockets->size();
   }
-  EXPECT_EQ(kept, 120'000U);
+  EXPECT_EQ(kept, 60'000U);
   EXPECT_EQ(host.asked, 5);
 }
 
