@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <set>
 #include <tuple>
 
 #include "affinity/affinity.h"
 #include "affinity/wording.h"
 #include "base/contains.h"
+#include "base/sort_unique.h"
 #include "base/text.h"
 
 namespace railhead::affinity {
@@ -123,14 +123,16 @@ Selection select(const node::Node& node, const topology::Topology& topology, con
                  const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus) {
   const Selector selector(node, topology, deal, usable);
   Selection selection;
-  std::set<std::size_t> seen;
-  std::set<std::size_t> together;
+  const auto is_chosen_for = [&](std::size_t gpu) {
+    return std::any_of(selection.gpus.begin(), selection.gpus.end(),
+                       [gpu](const GpuChoice& one) { return one.gpu == gpu; });
+  };
   for (const auto gpu : gpus) {
-    if (gpu >= node.gpus.size() || !seen.insert(gpu).second) continue;
+    if (gpu >= node.gpus.size() || is_chosen_for(gpu)) continue;
     selection.gpus.push_back(selector.choose(gpu, selection.warnings));
-    for (const auto& choice : selection.gpus.back().nics) together.insert(choice.nic);
+    for (const auto& choice : selection.gpus.back().nics) selection.nics.push_back(choice.nic);
   }
-  selection.nics.assign(together.begin(), together.end());
+  sort_unique(selection.nics);
   if (node.nics.empty() && !selection.gpus.empty()) {
     selection.warnings.emplace_back("no RDMA device on this node");
   }

@@ -112,27 +112,44 @@ void ContainerHooks::sandbox_runs(const container::Request& pod) {
   if (parts_.kubelet != nullptr) parts_.kubelet->expect(pod, claim_timeout_);
 }
 
+/// Most are answered at once; only one that waits is kept.
 void ContainerHooks::create(const container::Request& request,
                             std::function<void(nri::CreateAnswer)> done) {
-  go_on(std::make_shared<Hook>(Hook{&request, std::move(done)}));
+  Hook hook{&request, std::move(done)};
+  const auto need = next_need(hook);
+  if (need == Need::nothing) return answer(hook);
+  begin_wait(std::make_shared<Hook>(std::move(hook)), need);
 }
 
 /// As far as it gets: to its answer, or to what it waits for next.
 void ContainerHooks::go_on(const HookRef& hook) {
-  if (hook->is_patient && !is_runtime_known_) return wait(hook, kRuntimeLimits);
-  if (hook->is_patient && !hook->is_fresh && parts_.machine.is_behind()) {
-    return wait_for_table(hook);
-  }
-  examine_by(parts_.machine.table(), *hook);
-  if (needs_kubelet_answer(*hook)) return ask_kubelet(hook);
+  const auto need = next_need(*hook);
+  need == Need::nothing ? answer(*hook) : begin_wait(hook, need);
+}
+
+/// Finds the facts on the way.
+ContainerHooks::Need ContainerHooks::next_need(Hook& hook) {
+  if (hook.is_patient && !is_runtime_known_) return Need::runtime_limits;
+  if (hook.is_patient && !hook.is_fresh && parts_.machine.is_behind()) return Need::table;
+  examine_by(parts_.machine.table(), hook);
+  if (needs_kubelet_answer(hook) && !is_known_of_kubelet(hook)) return Need::kubelet;
   const bool hangs = parts_.machine.is_stale() && !parts_.machine.is_behind();
-  const bool is_claim = parts_.kubelet != nullptr && !hook->kubelet_answer &&
-                        hook->facts.gpus.claim == container::GpuClaim::unchecked;
-  if (hook->is_patient && !hangs && !is_claim && is_first_to_miss(hook->facts.gpus)) {
-    parts_.machine.look_again(Machine::kUnknownGpu);
-    return wait_for_table(hook);
+  const bool is_claim = parts_.kubelet != nullptr && !hook.kubelet_answer &&
+                        hook.facts.gpus.claim == container::GpuClaim::unchecked;
+  if (hook.is_patient && !hangs && !is_claim && is_first_to_miss(hook.facts.gpus)) {
+    return Need::unknown_gpu;
   }
-  answer(*hook);
+  return Need::nothing;
+}
+
+void ContainerHooks::begin_wait(const HookRef& hook, Need need) {
+  switch (need) {
+    case Need::nothing: return;
+    case Need::runtime_limits: return wait(hook, kRuntimeLimits);
+    case Need::kubelet: return ask_kubelet(hook);
+    case Need::unknown_gpu: parts_.machine.look_again(Machine::kUnknownGpu); [[fallthrough]];
+    case Need::table: return wait_for_table(hook);
+  }
 }
 
 void ContainerHooks::examine_by(std::shared_ptr<const inject::DecisionTable> table,
@@ -141,8 +158,7 @@ void ContainerHooks::examine_by(std::shared_ptr<const inject::DecisionTable> tab
   hook.table = std::move(table);
   hook.facts = inject::examine(*hook.request, *hook.table);
   if (hook.kubelet_answer) {
-    hook.facts = inject::with_kubelet_answer(std::move(hook.facts), *hook.request, *hook.table,
-                                             *hook.kubelet_answer);
+    inject::take_kubelet_answer(*hook.kubelet_answer, *hook.request, *hook.table, hook.facts);
   }
 }
 
@@ -163,17 +179,26 @@ void ContainerHooks::wait_for_table(const HookRef& hook) {
 void ContainerHooks::ask_kubelet(const HookRef& hook) {
   wait(hook, "the word of the kubelet");
   parts_.kubelet->ask(*hook->request, hook->table, claim_timeout_,
-                      [this, hook](const inject::KubeletAnswer& given) {
+                      [this, hook](inject::KubeletAnswer given) {
                         if (!resume(*hook)) return;
-                        if (given.is_kept && !agrees(given, *hook)) {
-                          parts_.kubelet->forget(hook->request->pod_uid);
-                          return ask_kubelet(hook);
-                        }
-                        hook->kubelet_answer = given;
-                        hook->facts = inject::with_kubelet_answer(
-                            std::move(hook->facts), *hook->request, *hook->table, given);
-                        go_on(hook);
+                        take(std::move(given), *hook) ? go_on(hook) : ask_kubelet(hook);
                       });
+}
+
+bool ContainerHooks::is_known_of_kubelet(Hook& hook) {
+  auto known = parts_.kubelet->known(*hook.request, *hook.table);
+  return known && take(*std::move(known), hook);
+}
+
+/// False for a kept answer that is not the container's: it has to be asked for anew.
+bool ContainerHooks::take(inject::KubeletAnswer given, Hook& hook) {
+  if (given.is_kept && !agrees(given, hook)) {
+    parts_.kubelet->forget(hook.request->pod_uid);
+    return false;
+  }
+  inject::take_kubelet_answer(given, *hook.request, *hook.table, hook.facts);
+  hook.kubelet_answer = std::move(given);
+  return true;
 }
 
 /// The GPUs that the container names are all among those that the kubelet has for it.
@@ -221,9 +246,8 @@ nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request)
   (void)resume(*hook);
   examine_by(parts_.machine.table(), *hook);
   if (needs_kubelet_answer(*hook)) {
-    hook->facts =
-        inject::with_kubelet_answer(std::move(hook->facts), request, *hook->table,
-                                    {inject::KubeletAnswer::State::unanswered, {}, false});
+    inject::take_kubelet_answer({inject::KubeletAnswer::State::unanswered, {}, false}, request,
+                                *hook->table, hook->facts);
   }
   auto decided = conclude(*hook);
   decided.without = without;
@@ -231,8 +255,7 @@ nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request)
   return answer_of(decided.decision);
 }
 
-/// The facts go with the decision.
-Decided ContainerHooks::conclude(Hook& hook) {
+Decided ContainerHooks::conclude(const Hook& hook) {
   if (!hook.is_fresh && parts_.machine.is_stale()) {
     parts_.metrics.nri_stale_decisions.add();
     auto fields = fields_of(hook.facts.identity);
@@ -244,7 +267,7 @@ Decided ContainerHooks::conclude(Hook& hook) {
       topology_provided_ && (topology_provided_ == hook.table ||
                              topology_provided_->topology_file() == hook.table->topology_file());
   auto decision = inject::decide(*hook.request, hook.facts, *hook.table, ability_);
-  return {std::move(hook.facts), std::move(decision), hook.table, {}};
+  return {hook.facts, std::move(decision), hook.table, {}};
 }
 
 void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds retry_in) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -82,9 +83,16 @@ class ContainerHooks : public nri::Handler {
 
   using HookRef = std::shared_ptr<Hook>;
 
+  /// What a hook waits for.
+  enum class Need : std::uint8_t { nothing, runtime_limits, table, kubelet, unknown_gpu };
+
+  Need next_need(Hook& hook);
   void go_on(const HookRef& hook);
+  void begin_wait(const HookRef& hook, Need need);
   void wait_for_table(const HookRef& hook);
   void ask_kubelet(const HookRef& hook);
+  bool is_known_of_kubelet(Hook& hook);
+  bool take(inject::KubeletAnswer given, Hook& hook);
   static bool agrees(const inject::KubeletAnswer& answer, const Hook& hook);
   void wait(const HookRef& hook, std::string_view what);
   /// Ends the wait of a hook. True where it was not answered meanwhile.
@@ -94,7 +102,7 @@ class ContainerHooks : public nri::Handler {
   /// True for the first hook that names these GPUs, which nobody knows.
   bool is_first_to_miss(const container::GpuFacts& gpus);
   void answer(Hook& hook);
-  Decided conclude(Hook& hook);
+  Decided conclude(const Hook& hook);
   void runtime_read(const nri::RuntimePeer& peer, const std::optional<RuntimeProcess>& process);
 
   ContainerHooksParts parts_;

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/contains.h"
-#include "base/text.h"
 #include "proof/container_records.h"
 
 namespace railhead::agent {
@@ -20,15 +19,21 @@ std::string_view outcome_text(inject::Outcome outcome) {
 }
 
 std::string gpu_list(const inject::Decision& decision, const node::Node& node) {
-  std::vector<std::string> addresses;
-  for (const auto g : decision.gpus) addresses.push_back(node.gpus[g].pci.str());
-  return join(addresses, ",");
+  std::string addresses;
+  for (const auto g : decision.gpus) {
+    if (!addresses.empty()) addresses += ',';
+    addresses += node.gpus[g].pci.str();
+  }
+  return addresses;
 }
 
 std::string nic_list(const inject::Decision& decision, const node::Node& node) {
-  std::vector<std::string> names;
-  for (const auto n : decision.nics) names.push_back(node.nics[n].name);
-  return join(names, ",");
+  std::string names;
+  for (const auto n : decision.nics) {
+    if (!names.empty()) names += ',';
+    names += node.nics[n].name;
+  }
+  return names;
 }
 
 /// With the NICs that it had and those that it was given.

@@ -24,7 +24,7 @@ std::string limit_text(std::uint64_t bytes);
 
 /// A decision and what it was made from.
 struct Decided {
-  container::Facts facts;
+  const container::Facts& facts;  ///< of the hook
   inject::Decision decision;
   std::shared_ptr<const inject::DecisionTable> table;
   std::string_view without;  ///< a literal: what was not waited for any longer; "" where nothing

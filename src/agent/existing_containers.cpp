@@ -89,9 +89,9 @@ void ExistingContainers::settle(const Result<std::vector<container::PodHoldings>
       answer = inject::kubelet_answer_for(request.name,
                                           pod != nullptr ? *pod : container::PodHoldings{}, *table);
     }
-    judge(request,
-          inject::with_kubelet_answer(inject::examine(request, *table), request, *table, answer),
-          *table, runtime);
+    auto facts = inject::examine(request, *table);
+    inject::take_kubelet_answer(answer, request, *table, facts);
+    judge(request, facts, *table, runtime);
   }
 }
 

@@ -10,11 +10,19 @@ GpuClaims::GpuClaims(kubelet::PodResources& resources, host::Clock& clock)
       clock_(clock),
       answers_(clock) {}
 
+std::optional<inject::KubeletAnswer> GpuClaims::known(const container::Request& request,
+                                                      const inject::DecisionTable& table) {
+  auto answer = kept(request.pod_uid, request.name, table);
+  if (answer) return answer;
+  const auto failure = resources_.asked_in_vain();
+  if (!failure) return std::nullopt;
+  return inject::kubelet_answer_of(*failure);
+}
+
 void GpuClaims::ask(const container::Request& request,
                     std::shared_ptr<const inject::DecisionTable> table,
                     std::chrono::milliseconds timeout,
                     std::function<void(inject::KubeletAnswer)> done) {
-  if (serve(request.pod_uid, request.name, *table, done)) return;
   Waiter waiter{std::string(request.pod_namespace),
                 std::string(request.pod_name),
                 std::string(request.pod_uid),
@@ -27,15 +35,14 @@ void GpuClaims::ask(const container::Request& request,
   ahead->second.push_back(std::move(waiter));
 }
 
-bool GpuClaims::serve(std::string_view pod_uid, std::string_view name,
-                      const inject::DecisionTable& table,
-                      const std::function<void(inject::KubeletAnswer)>& done) {
-  const auto* known = answers_.find(pod_uid, name);
-  if (known == nullptr) return false;
-  auto answer = inject::kubelet_answer_for(name, *known, table);
+std::optional<inject::KubeletAnswer> GpuClaims::kept(std::string_view pod_uid,
+                                                     std::string_view name,
+                                                     const inject::DecisionTable& table) {
+  const auto* holdings = answers_.find(pod_uid, name);
+  if (holdings == nullptr) return std::nullopt;
+  auto answer = inject::kubelet_answer_for(name, *holdings, table);
   answer.is_kept = true;
-  done(std::move(answer));
-  return true;
+  return answer;
 }
 
 void GpuClaims::ask_now(Waiter waiter) {
@@ -64,7 +71,8 @@ void GpuClaims::expect(const container::Request& pod, std::chrono::milliseconds 
         const auto waiting = ahead_.extract(uid);
         if (holdings) answers_.keep(uid, *holdings);
         for (auto& one : waiting.mapped()) {
-          if (!serve(uid, one.name, *one.table, one.done)) ask_now(std::move(one));
+          const auto answer = kept(uid, one.name, *one.table);
+          answer ? one.done(*answer) : ask_now(std::move(one));
         }
       });
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,11 @@ class KubeletAnswers {
   KubeletAnswers(const KubeletAnswers&) = delete;
   KubeletAnswers& operator=(const KubeletAnswers&) = delete;
   virtual ~KubeletAnswers() = default;
+
+  /// The answer about one container, where nobody has to be asked for it; absent: ask. A kept
+  /// answer is given to each container once.
+  virtual std::optional<inject::KubeletAnswer> known(const container::Request& request,
+                                                     const inject::DecisionTable& table) = 0;
 
   /// Asks about one container. Takes what it needs from the request before it returns.
   virtual void ask(const container::Request& request,
@@ -61,7 +67,9 @@ class GpuClaims : public KubeletAnswers {
   /// `resources` has to live as long.
   GpuClaims(kubelet::PodResources& resources, host::Clock& clock);
 
-  /// At once where the answer is known or nobody listens.
+  /// Known is what was asked for ahead, and that nobody listens.
+  std::optional<inject::KubeletAnswer> known(const container::Request& request,
+                                             const inject::DecisionTable& table) override;
   void ask(const container::Request& request, std::shared_ptr<const inject::DecisionTable> table,
            std::chrono::milliseconds timeout,
            std::function<void(inject::KubeletAnswer)> done) override;
@@ -84,9 +92,8 @@ class GpuClaims : public KubeletAnswers {
     std::function<void(inject::KubeletAnswer)> done;
   };
 
-  /// True where there is a kept answer, which `done` has then.
-  bool serve(std::string_view pod_uid, std::string_view name, const inject::DecisionTable& table,
-             const std::function<void(inject::KubeletAnswer)>& done);
+  std::optional<inject::KubeletAnswer> kept(std::string_view pod_uid, std::string_view name,
+                                            const inject::DecisionTable& table);
   void ask_now(Waiter waiter);
 
   kubelet::PodResources& resources_;

@@ -5,7 +5,6 @@
 #include <array>
 #include <iterator>
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -132,17 +131,29 @@ void append_event(std::string& line, config::LogFormat format, std::string_view 
   if (format == config::LogFormat::json) line += '}';
 }
 
+/// With zeros in front.
+void append_digits(std::string& line, unsigned number, std::size_t digits) {
+  line.append(digits, '0');
+  for (auto at = line.rbegin(); number > 0 && digits > 0; --digits, number /= 10) {
+    *at++ = static_cast<char>('0' + number % 10);
+  }
+}
+
 void append_time(std::string& line, std::chrono::system_clock::time_point when) {
   const auto day = std::chrono::floor<std::chrono::days>(when);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::milliseconds>(when - day));
-  std::array<char, 64> text{};
-  char* const end =
-      fmt::format_to(text.data(), FMT_COMPILE("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z"),
-                     static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                     static_cast<unsigned>(date.day()), time.hours().count(),
-                     time.minutes().count(), time.seconds().count(), time.subseconds().count());
-  line.append(text.data(), end);
+  const auto append = [&](auto number, std::size_t digits, char behind) {
+    append_digits(line, static_cast<unsigned>(number), digits);
+    line += behind;
+  };
+  append(static_cast<int>(date.year()), 4, '-');
+  append(static_cast<unsigned>(date.month()), 2, '-');
+  append(static_cast<unsigned>(date.day()), 2, 'T');
+  append(time.hours().count(), 2, ':');
+  append(time.minutes().count(), 2, ':');
+  append(time.seconds().count(), 2, '.');
+  append(time.subseconds().count(), 3, 'Z');
 }
 
 host::LineWriterOptions writer_options(config::LogFormat format, int descriptor) {

@@ -21,7 +21,7 @@ class RecentCreations {
 
  private:
   std::unordered_map<std::string, std::string> ids_;  ///< by pod uid and container name
-  std::deque<std::string> order_;
+  std::deque<const std::string*> order_;              ///< their keys, the oldest first
 };
 
 }  // namespace railhead::agent

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace railhead::container {
@@ -32,7 +33,10 @@ class Remarks {
 
   void skip() { ++more_; }
 
-  void append(const Remarks& others);
+  void append(Remarks others);
+
+  /// Those that were kept, which are not here any more.
+  [[nodiscard]] std::vector<Remark> take() { return std::exchange(list_, {}); }
 
   /// How many were not kept.
   [[nodiscard]] std::size_t more() const { return more_; }

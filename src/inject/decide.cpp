@@ -223,9 +223,9 @@ Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
     draft.unmet = *memlock.short_of;
   }
   note_empty_slot(given, choice, draft);
-  draft.remarks.append(choice.remarks);
+  draft.remarks.append(std::move(choice.remarks));
   for (const auto& one : reading.contradictions) draft.remarks.add(warn::kEnvironment, one.text);
-  draft.remarks.append(memlock.remarks);
+  draft.remarks.append(std::move(memlock.remarks));
   return draft;
 }
 
@@ -251,7 +251,7 @@ Draft rdma_draft(const Case& given, const RuntimeAbility& runtime) {
   if (choice.nics.empty() && (!choice.present || !choice.empty_reason.empty())) {
     Draft draft = nothing(choice.empty_reason, std::move(choice.empty_why));
     draft.decision.gpus = given.facts.gpus.indices;
-    draft.remarks.append(choice.remarks);
+    draft.remarks.append(std::move(choice.remarks));
     draft.breaks_promise = holds_something;
     return draft;
   }
@@ -340,8 +340,8 @@ Case case_of(const container::Request& request, const container::Facts& facts,
   return {request, facts, table, basis_of(facts, table.policy())};
 }
 
-std::vector<container::Remark> finished(const container::Remarks& remarks) {
-  std::vector<container::Remark> out(remarks.begin(), remarks.end());
+std::vector<container::Remark> finished(container::Remarks remarks) {
+  auto out = remarks.take();
   if (remarks.more() > 0) {
     out.push_back({std::string(warn::kRemarksCut),
                    "and " + std::to_string(remarks.more()) + " more remarks on this container"});
@@ -359,8 +359,8 @@ Decision decide(const container::Request& request, const container::Facts& facts
   remarks.append(facts.wishes.remarks);
   remarks.append(facts.allocated.remarks);
   remarks.append(facts.gpus.remarks);
-  remarks.append(draft.remarks);
-  draft.decision.remarks = finished(remarks);
+  remarks.append(std::move(draft.remarks));
+  draft.decision.remarks = finished(std::move(remarks));
   if (const auto why = demand_unmet(given, draft)) refuse(given, *why, draft);
   return std::move(draft.decision);
 }

@@ -46,7 +46,7 @@ std::vector<std::size_t> asked_nics(
       say(warn::kAnnotationRefused, asked, "is refused: it is no RDMA device of this node");
       continue;
     }
-    if (!is_given(found->kind, table.policy().devices)) {
+    if (!is_given(found->kind, device_classes(table.policy()))) {
       say(warn::kAnnotationRefused, asked, "is refused: injection.devices does not list its kind");
       continue;
     }

@@ -15,10 +15,10 @@ namespace railhead::inject {
 /// whoever wants to know something about a container takes it from here. Pure.
 container::Facts examine(const container::Request& request, const DecisionTable& table);
 
-/// The facts once the kubelet has answered which GPUs the container holds: these are replaced, and
-/// all that follows from them. `facts` is what examine() returned for this request and table.
-container::Facts with_kubelet_answer(container::Facts facts, const container::Request& request,
-                                     const DecisionTable& table, const KubeletAnswer& answer);
+/// The kubelet has answered which GPUs the container holds: these are replaced in `facts`, and all
+/// that follows from them. `facts` is what examine() returned for this request and table.
+void take_kubelet_answer(const KubeletAnswer& answer, const container::Request& request,
+                         const DecisionTable& table, container::Facts& facts);
 
 /// The same for a container that holds exactly these GPUs, whatever the request shows.
 container::Facts examine_holding(std::vector<std::size_t> gpus, const container::Request& request,

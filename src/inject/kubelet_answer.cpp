@@ -5,15 +5,18 @@
 
 namespace railhead::inject {
 
+KubeletAnswer kubelet_answer_of(ErrorCode failure) {
+  KubeletAnswer answer;
+  answer.state = failure == ErrorCode::unavailable ? KubeletAnswer::State::no_kubelet
+                                                   : KubeletAnswer::State::unanswered;
+  return answer;
+}
+
 KubeletAnswer kubelet_answer_for(std::string_view container,
                                  const Result<container::PodHoldings>& pod,
                                  const DecisionTable& table) {
+  if (!pod) return kubelet_answer_of(pod.error().code);
   KubeletAnswer answer;
-  if (!pod) {
-    const bool nobody = pod.error().code == ErrorCode::unavailable;
-    answer.state = nobody ? KubeletAnswer::State::no_kubelet : KubeletAnswer::State::unanswered;
-    return answer;
-  }
   answer.state = KubeletAnswer::State::answered;
   for (const auto& one : pod->containers) {
     if (one.container == container) {

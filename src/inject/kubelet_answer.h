@@ -24,9 +24,11 @@ struct KubeletAnswer {
   bool is_kept = false;                     ///< it was asked for before the container was created
 };
 
+/// What a question that failed says: there is no kubelet where nobody is behind the socket
+/// (`unavailable`); every other failure is `unanswered`.
+KubeletAnswer kubelet_answer_of(ErrorCode failure);
+
 /// A pod without this container has an answer, too: an init container holds nothing that is listed.
-/// Where nobody is behind the socket (`unavailable`) there is no kubelet; every other failure is
-/// `unanswered`.
 KubeletAnswer kubelet_answer_for(std::string_view container,
                                  const Result<container::PodHoldings>& pod,
                                  const DecisionTable& table);

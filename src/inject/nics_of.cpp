@@ -57,10 +57,12 @@ std::optional<std::string> obstacle(const Case& given, std::size_t nic) {
   return std::nullopt;
 }
 
-void becomes_empty(NicChoice& choice, std::string_view reason, std::string why) {
+/// Notes the first reason for which no NIC is left, where none is. `why` makes the text.
+template <typename Why>
+void note_if_empty(NicChoice& choice, std::string_view reason, Why why) {
   if (!choice.nics.empty() || !choice.empty_reason.empty()) return;
   choice.empty_reason = reason;
-  choice.empty_why = std::move(why);
+  choice.empty_why = why();
 }
 
 std::vector<std::size_t> usable_compute(const DecisionTable& table) {
@@ -139,7 +141,7 @@ void choose_for_gpus(const Case& given, NicChoice& choice) {
     case config::GpuPolicy::numa: choose_by_numa(given, choice); break;
     case config::GpuPolicy::all: choice.nics = usable_compute(given.table); break;
   }
-  becomes_empty(choice, reason::kNoUsableNic, why_none_usable(given.table));
+  note_if_empty(choice, reason::kNoUsableNic, [&] { return why_none_usable(given.table); });
 }
 
 void refuse_nic(std::string_view key, std::string_view name, std::string_view why,
@@ -162,7 +164,7 @@ void choose_as_annotated(const Case& given, NicChoice& choice) {
   const auto& nics = given.facts.wishes.nics;
   if (!nics && given.facts.asked.empty()) {
     choice.nics = usable_compute(given.table);
-    becomes_empty(choice, reason::kNoUsableNic, why_none_usable(given.table));
+    note_if_empty(choice, reason::kNoUsableNic, [&] { return why_none_usable(given.table); });
     return;
   }
   if (!nics) return;
@@ -197,8 +199,8 @@ void narrow(const Case& given, NicChoice& choice) {
   sort_unique(kept);
   choice.nics = std::move(kept);
   if (had_some) {
-    becomes_empty(choice, reason::kNarrowedAway,
-                  in_quotes(nics->key, 128) + " names no NIC that is due");
+    note_if_empty(choice, reason::kNarrowedAway,
+                  [&] { return in_quotes(nics->key, 128) + " names no NIC that is due"; });
   }
 }
 
@@ -255,7 +257,7 @@ void choose_allocated(const Case& given, NicChoice& choice) {
   // What a deal says of NICs that no pool has is not about this container.
   const auto is_given = [&](std::size_t nic) { return contains(choice.nics, nic); };
   if (deal.nics.empty() || std::any_of(deal.nics.begin(), deal.nics.end(), is_given)) {
-    choice.remarks.append(deal.remarks);
+    choice.remarks.append(std::move(deal.remarks));
     choice.stand_in = std::move(deal.stand_in);
     choice.per_gpu = std::move(deal.per_gpu);
   }
@@ -267,9 +269,11 @@ void choose_allocated(const Case& given, NicChoice& choice) {
     choice.remarks.add(warn::kAllocationGone, gone_text(id));
   }
   if (!allocated.gone.empty()) {
-    becomes_empty(choice, reason::kAllocationGone, gone_text(allocated.gone.front()));
+    note_if_empty(choice, reason::kAllocationGone,
+                  [&] { return gone_text(allocated.gone.front()); });
   }
-  becomes_empty(choice, reason::kNoUsableNic, "the pools that it holds slots of have no NIC");
+  note_if_empty(choice, reason::kNoUsableNic,
+                [] { return "the pools that it holds slots of have no NIC"; });
 }
 
 /// A library would spread its traffic over all that is named. So a slot of a pool with the rails
@@ -315,7 +319,7 @@ void obey_network(const Case& given, NicChoice& choice) {
       " Ethernet, and the pod has a network of its own in which RoCE has no address: set "
       "hostNetwork, or ask for a resource of this node and a network of the NIC";
   if (choice.nics.empty()) {
-    becomes_empty(choice, reason::kRoceOwnNetwork, std::move(text));
+    note_if_empty(choice, reason::kRoceOwnNetwork, [&] { return std::move(text); });
   } else {
     choice.remarks.add(warn::kRoceOwnNetwork, std::move(text));
   }
@@ -387,8 +391,8 @@ NicChoice choose_nics(const Case& given) {
   choose_due(given, choice);
   if (!present) add_asked(given, choice);
   note_missing_netdev(given, choice);
-  becomes_empty(choice, reason::kNoUsableNic,
-                "none of the NICs that annotations name can be given");
+  note_if_empty(choice, reason::kNoUsableNic,
+                [] { return "none of the NICs that annotations name can be given"; });
   choice.to_add = choice.nics;
   if (present) add_present(given, choice);
   choice.to_name = nics_to_name(given, choice.nics);

@@ -63,22 +63,21 @@ std::optional<RdmaDevice> find_rdma_device(const DecisionTable& table, std::stri
   return RdmaDevice{RdmaDeviceKind::issm, find_path(owner.issms, path), nic};
 }
 
-bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes) {
-  const auto listed = [&](std::string_view name) { return contains(classes, name); };
+bool is_given(RdmaDeviceKind kind, DeviceClasses classes) {
   switch (kind) {
-    case RdmaDeviceKind::umad: return listed("umad");
-    case RdmaDeviceKind::issm: return listed("issm");
+    case RdmaDeviceKind::umad: return classes.umad;
+    case RdmaDeviceKind::issm: return classes.issm;
     case RdmaDeviceKind::uverbs:
     case RdmaDeviceKind::rdma_cm: return true;
   }
   return false;
 }
 
-std::vector<std::string> device_classes(const InjectionPolicy& policy,
-                                        const std::vector<std::string>& more) {
-  auto classes = policy.devices;
-  classes.insert(classes.end(), more.begin(), more.end());
-  return classes;
+DeviceClasses device_classes(const InjectionPolicy& policy, const std::vector<std::string>& more) {
+  const auto listed = [&](std::string_view name) {
+    return contains(policy.devices, name) || contains(more, name);
+  };
+  return {listed("umad"), listed("issm")};
 }
 
 container::PresentRdma present_rdma(const container::Request& request, const DecisionTable& table) {
@@ -95,7 +94,7 @@ container::PresentRdma present_rdma(const container::Request& request, const Dec
 std::vector<container::NewDevice> devices_to_add(const container::Request& request,
                                                  const DecisionTable& table,
                                                  const std::vector<std::size_t>& nics,
-                                                 const std::vector<std::string>& classes) {
+                                                 DeviceClasses classes) {
   std::vector<container::NewDevice> out;
   const node::Node& node = table.node();
   for (const std::size_t nic : nics) {

@@ -27,12 +27,18 @@ struct RdmaDevice {
 /// needs to be resolved: "..", double or trailing slashes and other cases name no device.
 std::optional<RdmaDevice> find_rdma_device(const DecisionTable& table, std::string_view path);
 
-/// uverbs and rdma_cm always; umad and issm (raw management datagrams) where a class is listed.
-bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes);
+/// Classes that are given where they are listed: raw management datagrams.
+struct DeviceClasses {
+  bool umad = false;
+  bool issm = false;
+};
 
 /// The policy's classes of devices, and more that a pool hands out.
-std::vector<std::string> device_classes(const InjectionPolicy& policy,
-                                        const std::vector<std::string>& more);
+DeviceClasses device_classes(const InjectionPolicy& policy,
+                             const std::vector<std::string>& more = {});
+
+/// uverbs and rdma_cm always.
+bool is_given(RdmaDeviceKind kind, DeviceClasses classes);
 
 container::PresentRdma present_rdma(const container::Request& request, const DecisionTable& table);
 
@@ -41,6 +47,6 @@ container::PresentRdma present_rdma(const container::Request& request, const Dec
 std::vector<container::NewDevice> devices_to_add(const container::Request& request,
                                                  const DecisionTable& table,
                                                  const std::vector<std::size_t>& nics,
-                                                 const std::vector<std::string>& classes);
+                                                 DeviceClasses classes);
 
 }  // namespace railhead::inject

@@ -70,8 +70,10 @@ bool is_limited(const grpc::Status& status) {
 }
 
 /// Somebody is there, or was: only `unavailable` says that there is no kubelet.
+constexpr ErrorCode kNoAnswer = ErrorCode::timeout;
+
 Error no_answer(std::string why) {
-  return {ErrorCode::timeout, std::move(why)};
+  return {kNoAnswer, std::move(why)};
 }
 
 bool is_lost(const grpc::Status& status) {
@@ -94,9 +96,13 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   bool is_nobody_there() { return now().time_since_epoch().count() < nobody_until_; }
 
   /// A kubelet that was there has containers, whose truth it knows.
+  [[nodiscard]] ErrorCode code_of_nobody() const {
+    return was_there_ ? kNoAnswer : ErrorCode::unavailable;
+  }
+
   [[nodiscard]] Error nobody() const {
-    if (was_there_) return no_answer(socket_ + ": the kubelet has gone");
-    return {ErrorCode::unavailable, socket_ + ": nobody listens"};
+    return {code_of_nobody(),
+            socket_ + (was_there_ ? ": the kubelet has gone" : ": nobody listens")};
   }
 
   void ask(std::unique_ptr<Question> question) {
@@ -369,6 +375,11 @@ PodResources::PodResources(std::string socket, loop::Mailbox& mailbox)
 
 PodResources::~PodResources() {
   worker_->end();
+}
+
+std::optional<ErrorCode> PodResources::asked_in_vain() const {
+  if (!worker_->is_nobody_there()) return std::nullopt;
+  return worker_->code_of_nobody();
 }
 
 void PodResources::pod(const std::string& pod_namespace, const std::string& name,

@@ -23,6 +23,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,10 @@ class PodResources {
   /// On the mailbox's thread. Cancels what is under way, calls nothing any more, and returns within
   /// a second whatever the kubelet does.
   ~PodResources();
+
+  /// The error of a question that was asked now, where it is known that nobody listens; absent:
+  /// ask. Costs no call of the system.
+  [[nodiscard]] std::optional<ErrorCode> asked_in_vain() const;
 
   /// What a pod's containers hold. Kubelets without the Get call (before 1.34) are asked for all
   /// pods, within the same time; a pod that is not known holds nothing. On the mailbox's

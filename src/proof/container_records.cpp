@@ -43,7 +43,8 @@ ContainerRecord record_of(const container::Facts& facts, const inject::DecisionT
   record.pod_uid = identity.pod_uid;
   record.container = identity.name.empty() ? identity.id.substr(0, 12) : identity.name;
   for (const auto gpu : facts.gpus.indices) {
-    record.gpus.push_back(node.gpus[gpu].uuid.value_or(node.gpus[gpu].pci.str()));
+    const auto& uuid = node.gpus[gpu].uuid;
+    record.gpus.push_back(uuid ? *uuid : node.gpus[gpu].pci.str());
   }
   const auto& wish = facts.wishes.rdma;
   if (facts.allocated.any()) {

@@ -10,9 +10,16 @@ constexpr std::size_t kLongestName =
     std::max_element(kVariables.begin(), kVariables.end(),
                      [](auto a, auto b) { return a.size() < b.size(); }) -> size();
 
+/// Few variables of a container do.
+constexpr bool begins_as_one(std::string_view entry) {
+  return entry.starts_with("NCCL_") || entry.starts_with("NVSHMEM_") || entry.starts_with("UCX_");
+}
+
+static_assert(std::all_of(kVariables.begin(), kVariables.end(), begins_as_one));
+
 /// Index into kVariables of the name before "="; kVariables.size() where it is none of them.
 std::size_t index_of(std::string_view entry) {
-  if (entry.empty() || (entry.front() != 'N' && entry.front() != 'U')) return kVariables.size();
+  if (!begins_as_one(entry)) return kVariables.size();
   const auto equals = entry.substr(0, kLongestName + 1).find('=');
   if (equals == std::string_view::npos) return kVariables.size();
   const auto* at = std::find(kVariables.begin(), kVariables.end(), entry.substr(0, equals));

@@ -126,8 +126,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                                            : allow;
   inject::RuntimeAbility runtime;
   if ((knobs & 16U) != 0) runtime.memlock_ceiling = 65536;
-  const auto facts =
-      inject::with_kubelet_answer(inject::examine(request, table), request, table, word_of(knobs));
+  auto facts = inject::examine(request, table);
+  inject::take_kubelet_answer(word_of(knobs), request, table, facts);
   (void)inject::needs_kubelet(facts, table);
   (void)inject::missing_devices(request, facts, table, runtime);
   check(inject::decide(request, facts, table, runtime));

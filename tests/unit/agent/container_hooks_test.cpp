@@ -43,6 +43,11 @@ class FakeRuntime : public agent::RuntimeReader {
 /// A kubelet that answers when the test says so.
 class FakeKubelet : public agent::KubeletAnswers {
  public:
+  std::optional<inject::KubeletAnswer> known(const container::Request& /*request*/,
+                                             const inject::DecisionTable& /*table*/) override {
+    return kept;
+  }
+
   void ask(const container::Request& /*request*/,
            std::shared_ptr<const inject::DecisionTable> /*table*/,
            std::chrono::milliseconds timeout,
@@ -63,6 +68,7 @@ class FakeKubelet : public agent::KubeletAnswers {
 
   void forget(std::string_view pod_uid) override { forgotten.emplace_back(pod_uid); }
 
+  std::optional<inject::KubeletAnswer> kept;  ///< what is known without a question
   std::vector<std::string> expected;
   std::vector<std::string> forgotten;
   std::vector<std::function<void(inject::KubeletAnswer)>> asked;
@@ -192,6 +198,28 @@ TEST_F(ContainerHooksTest, a_pod_is_asked_for_when_its_sandbox_runs) {
   EXPECT_EQ(kubelet_.expected, std::vector<std::string>{"uid-1"});
   EXPECT_EQ(kubelet_.patience, std::chrono::milliseconds(1000));
   hooks_.sandbox_runs(pod.request());  // of an agent that asks nobody
+}
+
+TEST_F(ContainerHooksTest, what_is_known_of_the_kubelet_is_not_asked_for) {
+  const auto uuid = *machine_.table()->node().gpus[0].uuid;
+  auto kept = holds({{"nvidia.com/gpu", {uuid}}});
+  kept.is_kept = true;
+  for (const auto& known : {inject::KubeletAnswer{}, kept}) {
+    kubelet_.kept = known;
+    ContainerBuilder container;
+    container.env("NVIDIA_VISIBLE_DEVICES=0");
+    std::optional<nri::CreateAnswer> answer;
+    asking_.create(container.request(),
+                   [&](nri::CreateAnswer given) { answer = std::move(given); });
+    ASSERT_TRUE(answer);
+    EXPECT_TRUE(answer->adjustment);
+    EXPECT_TRUE(kubelet_.asked.empty());
+  }
+  ContainerBuilder other;
+  other.env("NVIDIA_VISIBLE_DEVICES=0,1");
+  asking_.create(other.request(), [](const nri::CreateAnswer&) {});
+  EXPECT_EQ(kubelet_.asked.size(), 1U) << "it names more than was kept";
+  EXPECT_EQ(kubelet_.forgotten.size(), 1U);
 }
 
 // The kubelet may have given the container more since (agent/pod_answers.h).

@@ -155,8 +155,9 @@ inline inject::KubeletAnswer unanswered() {
 
 inline container::Facts facts(ContainerBuilder& container, const inject::DecisionTable& table,
                               const inject::KubeletAnswer& word = {}) {
-  return inject::with_kubelet_answer(inject::examine(container.request(), table),
-                                     container.request(), table, word);
+  auto facts = inject::examine(container.request(), table);
+  inject::take_kubelet_answer(word, container.request(), table, facts);
+  return facts;
 }
 
 inline inject::Decision decide(ContainerBuilder& container, const inject::DecisionTable& table,

@@ -28,13 +28,13 @@ TEST(RdmaDevices, every_device_of_the_node_is_found_by_its_path) {
 
 TEST(RdmaDevices, management_datagrams_are_given_only_where_listed) {
   InjectionPolicy policy;
-  EXPECT_FALSE(is_given(RdmaDeviceKind::umad, policy.devices));
-  EXPECT_FALSE(is_given(RdmaDeviceKind::issm, policy.devices));
+  EXPECT_FALSE(is_given(RdmaDeviceKind::umad, device_classes(policy)));
+  EXPECT_FALSE(is_given(RdmaDeviceKind::issm, device_classes(policy)));
   policy.devices = {"issm"};
-  EXPECT_FALSE(is_given(RdmaDeviceKind::umad, policy.devices));
-  EXPECT_TRUE(is_given(RdmaDeviceKind::issm, policy.devices));
-  EXPECT_TRUE(is_given(RdmaDeviceKind::uverbs, policy.devices));
-  EXPECT_TRUE(is_given(RdmaDeviceKind::rdma_cm, policy.devices));
+  EXPECT_FALSE(is_given(RdmaDeviceKind::umad, device_classes(policy)));
+  EXPECT_TRUE(is_given(RdmaDeviceKind::issm, device_classes(policy)));
+  EXPECT_TRUE(is_given(RdmaDeviceKind::uverbs, device_classes(policy)));
+  EXPECT_TRUE(is_given(RdmaDeviceKind::rdma_cm, device_classes(policy)));
 }
 
 TEST(RdmaDevices, rdma_cm_is_not_a_nic_that_is_present) {
@@ -61,7 +61,7 @@ TEST(RdmaDevices, every_umad_of_a_nic_is_given_where_they_are_at_all) {
   const auto table = test::table_of(node);
   ContainerBuilder container;
   std::vector<std::string> paths;
-  for (const auto& device : devices_to_add(container.request(), table, {0}, {"umad"})) {
+  for (const auto& device : devices_to_add(container.request(), table, {0}, {.umad = true})) {
     paths.push_back(device.path);
   }
   EXPECT_THAT(paths, testing::IsSupersetOf({node.nics[0].umads[0].path, second.path}));
