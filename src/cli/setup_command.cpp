@@ -234,6 +234,38 @@ void add_dry_run(CLI::App& app, const SharedOptions& options) {
   app.add_flag("--dry-run", options->dry_run, "show what would be done, and do nothing");
 }
 
+/// Exit codes and examples of each part.
+constexpr std::array<std::pair<const char*, const char*>, 7> kFooters = {{
+    {"plan",
+     "Exit codes: 0 ok, whatever there is to do; 2 the machine cannot be read; 64 usage.\n"
+     "Examples: railhead setup plan --profile bare-metal-ib --allow R4\n"
+     "          railhead setup plan --from setup.yaml -o json"},
+    {"apply",
+     "Exit codes: 0 done, or waits for something; 1 a step failed or was refused; 2 the machine "
+     "cannot be read; 64 usage.\n"
+     "Example: railhead setup apply --profile bare-metal-ib --allow R2"},
+    {"verify",
+     "Exit codes: 0 as wanted, 1 not, 2 the machine cannot be read, 64 usage.\n"
+     "Examples: railhead setup verify --from setup.yaml\n"
+     "          railhead setup verify --from setup.yaml --repair"},
+    {"revert",
+     "Exit codes: 0 all was taken back; 1 something failed, or was changed by somebody else "
+     "since and stays; 2 the machine cannot be read; 64 usage.\n"
+     "Examples: railhead setup revert --dry-run\n"
+     "          railhead setup revert"},
+    {"status",
+     "Exit codes: 0 ok; 1 something was changed by somebody else since, and revert would leave "
+     "it; 2 the machine cannot be read; 64 usage.\n"
+     "Example: railhead setup status"},
+    {"machine-config",
+     "Exit codes: 0 ok, 64 nothing of what is wanted has a place in a MachineConfig.\n"
+     "Example: railhead setup machine-config --profile openshift-full-stack >mc.yaml"},
+    {"profile",
+     "Exit codes: 0 ok, 64 there is no such profile.\n"
+     "Examples: railhead setup profile\n"
+     "          railhead setup profile bare-metal-ib > setup.yaml"},
+}};
+
 CLI::App* add_part(CLI::App& setup, Invocation& invocation, const char* name, const char* help) {
   auto* app = setup.add_subcommand(name, help);
   add_settings(*app, invocation, {"host.root"});
@@ -247,7 +279,10 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
   auto* setup = program.add_subcommand(
       "setup", "Prepare this node: modules, NRI, memory lock; planned, applied, taken back");
   setup->require_subcommand(1);
-  setup->footer("Example: railhead setup plan --profile bare-metal-ib");
+  setup->footer(
+      "Exit codes: 0 ok, 1 a step failed or was refused or the node is not as wanted, 2 the "
+      "machine cannot be read, 64 usage.\n"
+      "Example: railhead setup plan --profile bare-metal-ib");
   const auto options = std::make_shared<Options>();
   auto* plan = add_part(*setup, invocation, "plan", "Show what there is to do; changes nothing");
   auto* apply_app = add_part(*setup, invocation, "apply", "Do it, step by step, with a journal");
@@ -288,11 +323,7 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
                     "print the commands for what no node can do itself: cloud, operators, charts");
   invocation.answer(*profile,
                     [&invocation, name, rest] { return show_profile(invocation, *name, *rest); });
-  apply_app->footer(
-      "Exit codes: 0 done, or waits for something; 1 a step failed or was refused; 2 the machine "
-      "cannot be read; 64 usage.\n"
-      "Example: railhead setup apply --profile bare-metal-ib --allow R2");
-  verify_app->footer("Exit codes: 0 as wanted, 1 not, 2 the machine cannot be read, 64 usage.");
+  for (const auto& [command, footer] : kFooters) setup->get_subcommand(command)->footer(footer);
 }
 
 }  // namespace railhead::cli
