@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/text.h"
+#include "checks/history.h"
 #include "features/gpu_direct.h"
 #include "host/input_file.h"
 
@@ -44,8 +46,22 @@ void FeatureFile::look() {
   auto host = open_();
   if (!host) return report(host.error());
   const auto system = system::read_system(**host, table->node(), features::kGpuDirectParts);
-  const auto now = features::features_of(table->node(), table->topology(), table->deal(), system);
+  rails_ = rails(*table, **host);
+  const auto now =
+      features::features_of(table->node(), table->topology(), table->deal(), system, rails_);
   if (is_due(now)) report(write(now));
+}
+
+/// Those of the agent before, too, where the machine was not started anew since.
+features::Rails FeatureFile::rails(const inject::DecisionTable& table, host::Host& host) {
+  if (!has_looked_) {
+    const auto boot = host.read(checks::kBootId);
+    if (boot && *boot) boot_id_ = trim(**boot);
+    const auto there = host::read_file_at_once(options_.path, kMaxFeatureFileBytes);
+    if (there) rails_ = features::rails_in(*there, boot_id_);
+    has_looked_ = true;
+  }
+  return features::rails_since(rails_, table.node(), table.deal());
 }
 
 bool FeatureFile::is_due(const std::vector<features::Feature>& now) const {
@@ -60,8 +76,8 @@ Status FeatureFile::write(const std::vector<features::Feature>& now) {
   std::optional<std::chrono::system_clock::time_point> expiry;
   if (options_.expiry.count() != 0) expiry = context_.clock.calendar() + options_.expiry;
   written_.clear();
-  TRY_STATUS(host::write_file_atomic(options_.path,
-                                     features::to_feature_file(now, options_.writer, expiry)));
+  const features::FileHead head{options_.writer, boot_id_, rails_, expiry};
+  TRY_STATUS(host::write_file_atomic(options_.path, features::to_feature_file(now, head)));
   written_ = now;
   written_at_ = context_.clock.now();
   return {};

@@ -26,8 +26,10 @@ struct FeatureFileOptions {
 
 /// Keeps a file of features for node-feature-discovery as the machine is. It is written at the
 /// start, when a feature changes, when it has gone, and in time before it expires. Of two agents of
-/// a node, as in an update, the last that wrote it removes it. A folder that cannot be written is
-/// said once and costs nothing else. Lives on a thread of its own: it reads and writes files.
+/// a node, as in an update, the last that wrote it removes it. The file keeps the rails' places, so
+/// that the next agent of this start of the machine gives them the same numbers. A folder that
+/// cannot be written is said once and costs nothing else. Lives on a thread of its own: it reads
+/// and writes files.
 class FeatureFile {
  public:
   using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
@@ -44,6 +46,7 @@ class FeatureFile {
   void look();
 
  private:
+  features::Rails rails(const inject::DecisionTable& table, host::Host& host);
   [[nodiscard]] bool is_due(const std::vector<features::Feature>& now) const;
   Status write(const std::vector<features::Feature>& now);
   void report(const Status& done);
@@ -53,6 +56,9 @@ class FeatureFile {
   const TableFeed& tables_;
   Open open_;
   boost::asio::steady_timer timer_;
+  bool has_looked_ = false;
+  std::string boot_id_;
+  features::Rails rails_;
   std::vector<features::Feature> written_;  ///< empty: nothing was
   std::chrono::steady_clock::time_point written_at_{};
   std::string said_;  ///< the last failure that was logged

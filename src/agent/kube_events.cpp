@@ -37,10 +37,31 @@ KubeEvents::KubeEvents(Context context, KubeEventsOptions options, EventOutbox& 
       retry_(options_.first_retry) {}
 
 void KubeEvents::start() {
+  if (options_.try_at_start) try_one();
+  look();
+}
+
+void KubeEvents::look() {
   post_next();
   timer_.expires_after(options_.look_every);
   timer_.async_wait([this](const auto& failure) {
-    if (!failure) start();
+    if (!failure) look();
+  });
+}
+
+/// Whoever forgot the rights learns it now, and not from the first pod that is refused.
+void KubeEvents::try_one() {
+  kube::Event event;
+  event.about = {"Node", "", options_.node, options_.node};
+  event.reason = "RdmaEvents";
+  event.message = "whether Events can be posted";
+  event.first = event.last = context_.clock.calendar();
+  const auto request = kube::try_create_event(event, new_name(event.about), options_.node);
+  is_asking_ = true;
+  client_.send(request, [this, request](const Result<kube::Answer>& answer) {
+    is_asking_ = false;
+    if (!answer || !answer->is_ok()) failed(request, answer);
+    post_next();
   });
 }
 
@@ -99,8 +120,8 @@ void KubeEvents::answered(kube::Event event, const std::string& name, const kube
   } else {
     context_.metrics.kube_events.add("dropped");  // others may be taken
   }
-  answer ? failed(kube::refusal(request, *answer), status)
-         : failed(answer.error(), -1 - static_cast<int>(answer.error().code));
+  context_.metrics.kube_events.add("failed");
+  failed(request, answer);
 }
 
 void KubeEvents::posted(const kube::Event& event, const std::string& name) {
@@ -114,11 +135,12 @@ void KubeEvents::posted(const kube::Event& event, const std::string& name) {
 }
 
 /// A message names the object, so it is the kind of failure that is said once.
-void KubeEvents::failed(const Error& why, int kind) {
-  context_.metrics.kube_events.add("failed");
-  if (said_.insert(kind).second) {
-    context_.log.write(config::LogLevel::warn, "events not posted", {{"why", why.message}});
-  }
+void KubeEvents::failed(const kube::Request& request, const Result<kube::Answer>& answer) {
+  const int kind =
+      answer ? static_cast<int>(answer->status) : -1 - static_cast<int>(answer.error().code);
+  if (!said_.insert(kind).second) return;
+  const auto why = answer ? kube::refusal(request, *answer) : answer.error();
+  context_.log.write(config::LogLevel::warn, "events not posted", {{"why", why.message}});
 }
 
 void KubeEvents::back_off() {

@@ -27,6 +27,7 @@ struct KubeEventsOptions {
   std::chrono::milliseconds refill{1000};
   std::chrono::milliseconds first_retry{1000};  ///< each further one after twice the time
   std::chrono::milliseconds longest_retry{300000};
+  bool try_at_start = true;  ///< that Events can be posted at all
 };
 
 /// Posts what is in the outbox to the API server, one request at a time. What it costs does not
@@ -36,7 +37,7 @@ class KubeEvents {
  public:
   KubeEvents(Context context, KubeEventsOptions options, EventOutbox& outbox);
 
-  /// Looks now, and whenever it is time.
+  /// Says at once if Events cannot be posted. Looks now, and whenever it is time.
   void start();
 
  private:
@@ -49,13 +50,15 @@ class KubeEvents {
 
   using Key = std::pair<kube::EventObject, std::string>;  ///< with the reason
 
+  void look();
+  void try_one();
   void post_next();
   [[nodiscard]] bool has_token();
   void post(kube::Event event);
   void answered(kube::Event event, const std::string& name, const kube::Request& request,
                 const Result<kube::Answer>& answer);
   void posted(const kube::Event& event, const std::string& name);
-  void failed(const Error& why, int kind);
+  void failed(const kube::Request& request, const Result<kube::Answer>& answer);
   void back_off();
   void forget_oldest();
   std::string new_name(const kube::EventObject& about);

@@ -24,26 +24,32 @@ Result<std::vector<Memory>> parse_memories(const std::string& text) {
   return parse_list<Memory>(text == "gpu" ? both : text, "host," + both, parse_memory);
 }
 
+/// An error names the option that it is about.
+template <typename T>
+Result<T> of_option(std::string_view option, Result<T> parsed) {
+  return parsed ? std::move(parsed) : Result<T>(parsed.error().context(option));
+}
+
 }  // namespace
 
 Result<Work> make_work(const Options& options, std::size_t lanes, std::uint64_t seed) {
   Work work;
-  const auto operations =
-      TRY(parse_list<Operation>(options.operations, "write,read,send", parse_operation));
-  const auto measures =
-      TRY(parse_list<Measure>(options.measures, "bandwidth,latency", parse_measure));
+  const auto operations = TRY(of_option(
+      "--op", parse_list<Operation>(options.operations, "write,read,send", parse_operation)));
+  const auto measures = TRY(of_option(
+      "--measure", parse_list<Measure>(options.measures, "bandwidth,latency", parse_measure)));
   std::vector<std::uint64_t> sizes;
-  if (!options.sizes.empty()) sizes = TRY(parse_sizes(options.sizes));
+  if (!options.sizes.empty()) sizes = TRY(of_option("--size", parse_sizes(options.sizes)));
   Step like;
   like.iterations = options.iterations;
   like.warm_up = options.warm_up;
   like.depth = options.depth;
   like.seed = seed;
-  if (!options.duration.empty()) like.duration_ms = TRY(parse_duration_ms(options.duration));
+  if (!options.duration.empty()) {
+    like.duration_ms = TRY(of_option("--duration", parse_duration_ms(options.duration)));
+  }
   if (!options.rate_cap.empty()) {
-    const auto rate = parse_rate_bps(options.rate_cap);
-    if (!rate) return rate.error().context("--rate-cap");
-    like.rate_cap_bps = *rate;
+    like.rate_cap_bps = TRY(of_option("--rate-cap", parse_rate_bps(options.rate_cap)));
   }
   if (like.duration_ms != 0 && like.iterations != 0) {
     return Error{ErrorCode::usage, "--duration and --iterations exclude each other"};
@@ -62,7 +68,7 @@ Result<Work> make_work(const Options& options, std::size_t lanes, std::uint64_t 
   for (const auto& step : work.steps) {
     plan.max_size_bytes = std::max(plan.max_size_bytes, step.size_bytes);
   }
-  const auto memories = TRY(parse_memories(options.memory));
+  const auto memories = TRY(of_option("--memory", parse_memories(options.memory)));
   for (const auto memory : memories) {
     plan.memory = memory;
     TRY_STATUS(check(plan));

@@ -6,7 +6,7 @@
 namespace railhead::bench {
 namespace {
 
-constexpr std::array<std::pair<State, std::string_view>, 16> kNames = {{
+constexpr std::array<std::pair<State, std::string_view>, 18> kNames = {{
     {State::ok, "ok"},
     {State::data_mismatch, "data-mismatch"},
     {State::below_expected, "below-expected"},
@@ -19,7 +19,9 @@ constexpr std::array<std::pair<State, std::string_view>, 16> kNames = {{
     {State::protocol_error, "protocol-error"},
     {State::in_use, "in-use"},
     {State::no_device, "no-device"},
+    {State::no_address, "no-address"},
     {State::no_memory, "no-memory"},
+    {State::not_written, "not-written"},
     {State::unsupported, "unsupported"},
     {State::interrupted, "interrupted"},
     {State::usage, "usage"},

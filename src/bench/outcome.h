@@ -23,7 +23,9 @@ enum class State : std::uint8_t {
   protocol_error,    ///< the other side said what makes no sense
   in_use,            ///< others have queue pairs on the NIC
   no_device,         ///< no such NIC, port not active, no GID
+  no_address,        ///< the server cannot listen where it was told
   no_memory,         ///< memory could not be allocated or registered
+  not_written,       ///< the file of --proof cannot be written
   unsupported,       ///< this memory or operation is not to be had here
   interrupted,
   usage,

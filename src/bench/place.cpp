@@ -148,4 +148,27 @@ Result<Place> find_place(const node::Node& node, std::string_view name,
   return place;
 }
 
+Result<std::vector<std::string>> served_nics(const node::Node& node,
+                                             const std::vector<std::string>& named,
+                                             std::optional<unsigned> gid_index,
+                                             std::vector<std::string>& left_out) {
+  const auto asked = named.empty() ? active_nics(node) : named;
+  if (asked.empty()) {
+    return Error{ErrorCode::unavailable, node.nics.empty()
+                                             ? "this machine has no RDMA device"
+                                             : "no RDMA device of this machine has an active port"};
+  }
+  std::vector<std::string> usable;
+  for (const auto& name : asked) {
+    const auto place = find_place(node, name, gid_index);
+    if (place) {
+      usable.push_back(name);
+    } else {
+      left_out.push_back(place.error().message);
+    }
+  }
+  if (!usable.empty()) return usable;
+  return Error{ErrorCode::unavailable, join(left_out, "; ")};
+}
+
 }  // namespace railhead::bench

@@ -22,4 +22,12 @@ Result<Place> find_place(const node::Node& node, std::string_view name,
 /// Names of the NICs with an active port, as find_place() takes them.
 std::vector<std::string> active_nics(const node::Node& node);
 
+/// The NICs that a server can give to clients: those that are named, else all with an active port.
+/// `left_out` gets the reason for each other one; the error has them all where none is
+/// left.
+Result<std::vector<std::string>> served_nics(const node::Node& node,
+                                             const std::vector<std::string>& named,
+                                             std::optional<unsigned> gid_index,
+                                             std::vector<std::string>& left_out);
+
 }  // namespace railhead::bench

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/duration.h"
 #include "base/text.h"
 
 namespace railhead::bench {
@@ -69,7 +70,7 @@ struct Unit {
 
 template <std::size_t N>
 Result<std::uint64_t> scaled(std::string_view text, const std::array<Unit, N>& units,
-                             std::string_view what) {
+                             std::string_view like) {
   const auto parts = TRY(number_and_unit(text));
   for (const auto& unit : units) {
     if (parts.second != unit.name) continue;
@@ -77,7 +78,7 @@ Result<std::uint64_t> scaled(std::string_view text, const std::array<Unit, N>& u
     if (!(value < 9e18)) break;
     return static_cast<std::uint64_t>(std::llround(value));
   }
-  return Error{ErrorCode::usage, std::string(what) + " " + in_quotes(text) + " is not understood"};
+  return Error{ErrorCode::usage, in_quotes(text) + " is no " + std::string(like)};
 }
 
 /// A cap must neither leave a lane without a message for so long that the other side takes it for
@@ -159,7 +160,7 @@ Status check(const Plan& plan) {
   const auto length = Layout::of(plan).length_bytes();
   if (length > kMaxLaneBytes) return above("bytes of a NIC's buffer", length, kMaxLaneBytes);
   if (!plan.remote_nics.empty() && plan.remote_nics.size() != plan.lanes) {
-    return Error{ErrorCode::usage, std::to_string(plan.lanes) + " NICs here and " +
+    return Error{ErrorCode::usage, counted(plan.lanes, "NIC") + " here and " +
                                        std::to_string(plan.remote_nics.size()) + " there"};
   }
   return {};
@@ -181,17 +182,23 @@ Status check(const Step& step, const Plan& plan) {
 
 Result<std::uint64_t> parse_size(std::string_view text) {
   constexpr double kKibi = 1024;
-  constexpr std::array<Unit, 9> kUnits = {{{"", 1},
-                                           {"B", 1},
-                                           {"K", kKibi},
-                                           {"KiB", kKibi},
-                                           {"k", kKibi},
-                                           {"M", kKibi * kKibi},
-                                           {"MiB", kKibi * kKibi},
-                                           {"m", kKibi * kKibi},
-                                           {"GiB", kKibi * kKibi * kKibi}}};
-  const auto bytes = TRY(scaled(text, kUnits, "size"));
-  if (bytes < 1 || bytes > kMaxSize) return above("size", bytes, kMaxSize);
+  constexpr double kMebi = kKibi * kKibi;
+  constexpr std::array<Unit, 12> kUnits = {{{"", 1},
+                                            {"B", 1},
+                                            {"K", kKibi},
+                                            {"Ki", kKibi},
+                                            {"KiB", kKibi},
+                                            {"k", kKibi},
+                                            {"M", kMebi},
+                                            {"Mi", kMebi},
+                                            {"MiB", kMebi},
+                                            {"m", kMebi},
+                                            {"Gi", kMebi * kKibi},
+                                            {"GiB", kMebi * kKibi}}};
+  const auto bytes = TRY(scaled(text, kUnits, "size such as 2, 64KiB or 1MiB"));
+  if (bytes < 1 || bytes > kMaxSize) {
+    return Error{ErrorCode::usage, in_quotes(text) + " is not between 1 byte and 64 MiB"};
+  }
   return bytes;
 }
 
@@ -206,10 +213,11 @@ Result<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
 }
 
 Result<std::uint64_t> parse_duration_ms(std::string_view text) {
-  constexpr std::array<Unit, 4> kUnits = {{{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}}};
-  const auto duration = TRY(scaled(text, kUnits, "duration"));
+  const auto time = parse_duration(text, std::chrono::seconds(1));
+  if (!time) return Error{ErrorCode::usage, time.error().message};
+  const auto duration = static_cast<std::uint64_t>(time->count());
   if (duration < 1 || duration > kMaxSeconds * 1000) {
-    return above("milliseconds", duration, kMaxSeconds * 1000);
+    return Error{ErrorCode::usage, in_quotes(text) + " is not between 1ms and 1h"};
   }
   return duration;
 }
@@ -217,7 +225,7 @@ Result<std::uint64_t> parse_duration_ms(std::string_view text) {
 Result<std::uint64_t> parse_rate_bps(std::string_view text) {
   constexpr std::array<Unit, 6> kUnits = {
       {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"Mbps", 1e6}, {"Gbps", 1e9}}};
-  const auto rate = TRY(scaled(text, kUnits, "rate"));
+  const auto rate = TRY(scaled(text, kUnits, "rate such as 400M or 10G"));
   if (rate == 0) return Error{ErrorCode::usage, "rate " + in_quotes(text) + " lets nothing pass"};
   return rate;
 }

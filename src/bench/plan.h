@@ -77,13 +77,13 @@ double pause_seconds(const Step& step, std::size_t lanes);
 Status check(const Plan& plan);
 Status check(const Step& step, const Plan& plan);
 
-/// "64KiB", "1M", "8MiB", "2": binary multiples, with or without "iB".
+/// "64KiB", "64Ki", "1M", "8MiB", "2": binary multiples, with or without "iB".
 Result<std::uint64_t> parse_size(std::string_view text);
 
 /// A comma-separated list of sizes; "all" is every power of two from 2 bytes to 8 MiB.
 Result<std::vector<std::uint64_t>> parse_sizes(std::string_view text);
 
-/// "10s", "500ms", "2m"; a bare number is seconds.
+/// "10s", "500ms", "2m", "1h", the longest; a bare number is seconds.
 Result<std::uint64_t> parse_duration_ms(std::string_view text);
 
 /// "10G", "2.5G", "400M" bits a second; usage for less than one.

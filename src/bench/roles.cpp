@@ -5,9 +5,11 @@
 #include <thread>
 
 #include "base/text.h"
+#include "bench/client_addresses.h"
 #include "bench/crypto.h"
 #include "bench/listener.h"
 #include "bench/options.h"
+#include "bench/place.h"
 #include "bench/progress.h"
 #include "bench/report.h"
 #include "bench/session.h"
@@ -59,10 +61,43 @@ int measure(const Options& options, const Console& console, const Surroundings& 
   if (!options.proof_file.empty()) {
     const auto written =
         host::write_output_file(options.proof_file, data::to_json_text(report.json));
-    if (!written) return complain(at, {State::no_memory, written.error().message});
+    if (!written) return complain(at, {State::not_written, written.error().message});
   }
   const auto whole = overall(result);
   return whole.ok() ? 0 : complain(at, whole);
+}
+
+/// Before hours of measuring, not after them.
+Outcome check_proof(const Options& options) {
+  if (options.proof_file.empty()) return {};
+  const auto writable = host::check_output_file(options.proof_file);
+  if (writable) return {};
+  return {State::not_written, "--proof " + writable.error().message};
+}
+
+/// What to type on the other machine.
+void print_client_line(const Surroundings& at, const std::string& listening,
+                       const std::string& key) {
+  const auto addresses = client_addresses(listening, own_addresses());
+  at.err << "railhead bench: on the other machine: "
+         << (key.empty() ? "" : "RAILHEAD_BENCH_KEY=" + key + " ") << "railhead bench client "
+         << addresses.front() << (key.empty() ? ", with the same key" : "") << '\n';
+  if (addresses.size() == 1) return;
+  at.err << "railhead bench: this machine is also "
+         << join(std::vector(addresses.begin() + 1, addresses.end()), ", ") << '\n';
+}
+
+/// Says what clients cannot use, before they come.
+Status check_served_nics(const Options& options, const Surroundings& at) {
+  const auto allowed = server_endpoint_options(options);
+  std::vector<std::string> left_out;
+  const auto nics =
+      served_nics(node::read_node(at.host), allowed.nics, allowed.gid_index, left_out);
+  if (!nics) return nics.error();
+  for (const auto& why : left_out) {
+    at.err << "railhead bench: clients cannot use " << why << '\n';
+  }
+  return {};
 }
 
 }  // namespace
@@ -70,11 +105,12 @@ int measure(const Options& options, const Console& console, const Surroundings& 
 int run_pair_command(const Options& options, const Console& console, const Surroundings& at) {
   if (options.nics.size() != options.other_nics.size()) {
     return complain(
-        at, {State::usage, std::to_string(options.nics.size()) + " NICs on one side, " +
-                               std::to_string(options.other_nics.size()) + " on the other"});
+        at, {State::usage, "FROM has " + counted(options.nics.size(), "NIC") + ", and TO has " +
+                               std::to_string(options.other_nics.size())});
   }
   const auto work = make_work(options, options.nics.size(), random_seed());
   if (!work) return complain(at, {State::usage, work.error().message});
+  if (const auto proof = check_proof(options); !proof.ok()) return complain(at, proof);
   const auto key = generate_key();
   if (!key) return complain(at, key.error());
   std::array<int, 2> sockets{-1, -1};
@@ -100,7 +136,7 @@ int run_pair_command(const Options& options, const Console& console, const Surro
 
 int run_client_command(const Options& options, const Console& console, const Surroundings& at) {
   const auto where = HostPort::parse(options.address);
-  if (!where) return complain(at, where.error());
+  if (!where) return complain(at, where.error().context("SERVER"));
   const auto key = given_key(options, at.environment);
   if (!key) return complain(at, {State::usage, key.error().message});
   if (!*key) {
@@ -111,6 +147,7 @@ int run_client_command(const Options& options, const Console& console, const Sur
   const auto lanes = std::max<std::size_t>(options.nics.size(), 1);
   const auto work = make_work(options, lanes, random_seed());
   if (!work) return complain(at, {State::usage, work.error().message});
+  if (const auto proof = check_proof(options); !proof.ok()) return complain(at, proof);
   auto socket = connect_to(*where, kHandshakeLimit);
   if (!socket) return complain(at, {State::peer_lost, socket.error().message});
   auto channel = Channel::open(*std::move(socket), Role::client, **key, at.clock, at.interrupt);
@@ -123,20 +160,23 @@ int run_client_command(const Options& options, const Console& console, const Sur
 
 int run_server_command(const Options& options, const Console& /*console*/, const Surroundings& at) {
   const auto where = HostPort::parse(options.address);
-  if (!where) return complain(at, where.error());
+  if (!where) return complain(at, where.error().context("--bind-address"));
   const auto limit = parse_duration_ms(options.idle_limit);
-  if (!limit) return complain(at, limit.error());
+  if (!limit) return complain(at, limit.error().context("--idle-limit"));
   const auto given = given_key(options, at.environment);
   if (!given) return complain(at, {State::usage, given.error().message});
   const auto key = *given ? Result<std::string>(**given) : generate_key();
   if (!key) return complain(at, key.error());
-  auto listener = Listener::bind(*where, *key, at.clock, at.interrupt);
-  if (!listener) return complain(at, listener.error());
-  at.err << "railhead bench: listening on " << listener->address() << '\n';
-  if (!*given) {
-    at.err << "railhead bench: on the other machine: RAILHEAD_BENCH_KEY=" << *key
-           << " railhead bench client " << listener->address() << '\n';
+  if (const auto served = check_served_nics(options, at); !served) {
+    return complain(at, served.error());
   }
+  auto listener = Listener::bind(*where, *key, at.clock, at.interrupt);
+  if (!listener) {
+    const bool is_usage = listener.error().code == ErrorCode::usage;
+    return complain(at, {is_usage ? State::usage : State::no_address, listener.error().message});
+  }
+  at.err << "railhead bench: listening on " << listener->address() << '\n';
+  print_client_line(at, listener->address(), *given ? "" : *key);
   auto code = 0;
   for (unsigned served = 0; options.clients == 0 || served < options.clients; ++served) {
     std::vector<std::string> dropped;

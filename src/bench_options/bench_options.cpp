@@ -17,7 +17,8 @@ void add_measuring_options(CLI::App& app, shell::Console& console, Options& opti
                  "bytes of a message (64KiB, 1MiB), several with commas, or all: 2 bytes to 8 MiB "
                  "[bandwidth 64KiB, latency 2]")
       ->type_name("SIZE");
-  app.add_option("--duration", options.duration, "measure each size so long (10s, 500ms)")
+  app.add_option("--duration", options.duration,
+                 "measure each size so long (500ms, 10s, 5m; 1h at most)")
       ->type_name("TIME");
   app.add_option("--iterations", options.iterations,
                  "messages of each queue pair, instead of a duration [latency 1000, bandwidth "
@@ -43,13 +44,18 @@ void add_measuring_options(CLI::App& app, shell::Console& console, Options& opti
   app.add_option("--require", options.require,
                  "exit code 1 when messages of 64 KiB or more reach less than this share of what "
                  "the links can carry (0.9), 2 when that cannot be told")
-      ->check(CLI::Range(0.0, 1.0))
-      ->check([](const std::string& share) {  // NaN is in every range of CLI11's
-        return share.find_first_not_of("+-.0123456789eE") == std::string::npos
+      ->check([](const std::string& text) {
+        // A word such as nan or inf is no share; and NaN is in every range of CLI11's.
+        const bool is_plain = text.find_first_not_of("+-.0123456789eE") == std::string::npos;
+        double share = -1;
+        return is_plain && CLI::detail::lexical_cast(text, share) && share >= 0 && share <= 1
                    ? std::string()
-                   : share + " is no number from 0 to 1";
-      });
-  app.add_option("--proof", options.proof_file, "write the JSON document to this file as well")
+                   : text + " is no number from 0 to 1";
+      })
+      ->type_name("SHARE");
+  app.add_option("--proof", options.proof_file,
+                 "write the JSON document to this file as well; nothing is measured where it "
+                 "cannot be written")
       ->type_name("FILE");
   app.add_flag("--progress", options.progress, "say what moves even if stderr is no terminal");
   shell::add_output_option(app, console);
@@ -90,7 +96,7 @@ void add_pair_command(CLI::App& bench, shell::Console& console, Options& options
   add_nic_options(*app, options);
   app->footer(std::string(kExitCodes) +
               "Examples: railhead bench pair mlx5_0 mlx5_1\n"
-              "          railhead bench pair mlx5_0 mlx5_0 --op all --size all --require 0.9");
+              "          railhead bench pair mlx5_0 mlx5_1 --op all --size all");
   console.answer(*app, answer);
 }
 
@@ -106,7 +112,7 @@ void add_client_command(CLI::App& bench, shell::Console& console, Options& optio
   add_nic_options(*app, options);
   app->footer(std::string(kExitCodes) +
               "Examples: RAILHEAD_BENCH_KEY=… railhead bench client 10.0.0.1:7174\n"
-              "          railhead bench client 10.0.0.1:7174 --nics mlx5_0 --duration 10s");
+              "          railhead bench client 10.0.0.1:7174 --duration 10s --qps 4");
   console.answer(*app, answer);
 }
 
@@ -126,7 +132,7 @@ void add_server_command(CLI::App& bench, shell::Console& console, Options& optio
   app->footer(
       "Exit codes: 0 ok, 1 a client's transfer failed, 2 cannot tell, 64 usage.\n"
       "Examples: railhead bench server --bind-address 10.0.0.1:7174\n"
-      "          railhead bench server --bind-address 10.0.0.1:7174 --nics mlx5_0 --clients 0");
+      "          railhead bench server --bind-address 10.0.0.1:7174 --clients 0");
   console.answer(*app, answer);
 }
 

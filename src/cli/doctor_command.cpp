@@ -85,7 +85,8 @@ std::optional<checks::History> history_with(const Invocation& invocation,
   const auto text = host::read_file_at_once(path, checks::kMaxHistoryBytes);
   auto history = text ? checks::parse_history(*text) : Result<checks::History>(text.error());
   if (!history) {
-    invocation.err << "railhead: " << path << ": " << history.error().message
+    // An error of reading names the file, one of the text does not.
+    invocation.err << "railhead: " << (text ? path + ": " : "") << history.error().message
                    << "; the doctor goes on without the agent's history\n";
     return std::nullopt;
   }
@@ -184,6 +185,12 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
   add_settings(*app, invocation,
                {"host.root", "host.snapshot", "host.proc", "topology.file", "nri.enabled",
                 "doctor.historyFile"});
+  app->get_option("--nri")->description(
+      "whether the agent of this node uses NRI, so that the runtime has to offer it [true]");
+  app->get_option("--doctor-history")
+      ->description(
+          "where the agent keeps what it saw of port counters since the node was started; empty: "
+          "none is read [/run/railhead/doctor-history.json]");
   add_config_option(*app, invocation);
   std::vector<std::string> own_formats;
   for (const auto& format : checks::kDiagnosisFormats) own_formats.emplace_back(format.name);

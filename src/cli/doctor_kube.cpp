@@ -14,14 +14,23 @@ namespace {
 /// account.
 Result<kube::Access> cluster_access(const Invocation& invocation, const std::string& kubeconfig) {
   kube::AccessSource source{kubeconfig, invocation.environment};
-  const auto home = invocation.environment.find("HOME");
-  if (kubeconfig.empty() && !invocation.environment.contains("KUBECONFIG") &&
-      !invocation.environment.contains("KUBERNETES_SERVICE_HOST") &&
-      home != invocation.environment.end()) {
-    const auto path = home->second + "/.kube/config";
-    if (host::input_file_exists(path)) source.kubeconfig = path;
-  }
-  return kube::read_access(source, host::read_file_at_once);
+  const auto variable = [&](const char* name) {
+    const auto at = invocation.environment.find(name);
+    return at == invocation.environment.end() ? std::string() : at->second;
+  };
+  const auto home = variable("HOME");
+  const bool is_named = !kubeconfig.empty() || !variable("KUBECONFIG").empty();
+  const auto usual = home + "/.kube/config";
+  if (!is_named && !home.empty() && host::input_file_exists(usual)) source.kubeconfig = usual;
+  auto access = kube::read_access(source, host::read_file_at_once);
+  const bool is_nowhere = !is_named && source.kubeconfig.empty() && !access &&
+                          access.error().code == ErrorCode::unavailable &&
+                          variable("KUBERNETES_SERVICE_HOST").empty();
+  if (!is_nowhere) return access;
+  return Error{ErrorCode::unavailable,
+               "no API server is known: --kubeconfig and KUBECONFIG name no file, " +
+                   (home.empty() ? "~/.kube/config" : usual) +
+                   " is not there, and this is no pod (KUBERNETES_SERVICE_HOST is not set)"};
 }
 
 Result<const cluster::ClusterCheck*> cluster_check_named(const std::string& id) {

@@ -184,7 +184,7 @@ void add_migrate_command(CLI::App& program, Invocation& invocation) {
       "-o config prints the configuration alone. --node-name takes that node's key of a "
       "ConfigMap.\n"
       "Exit codes: 0 ok, 1 a resource is left out, 64 the plugin's configuration cannot be used.\n"
-      "Example: kubectl -n kube-system get configmap rdma-devices -o yaml | railhead migrate -");
+      "Example: kubectl get cm rdma-devices -n kube-system -o yaml | railhead migrate -");
   invocation.answer(*app, [&invocation, paths] {
     auto code = show_migration(invocation, *paths);
     return code ? code : as_usage(code.error());

@@ -141,7 +141,8 @@ report::Report nics_report(const inject::DecisionTable& table) {
 constexpr const char* kFeatureFile = "nfd";
 
 /// The labels of the node as the file that nfd.file of the agent is.
-Result<int> print_features(const Invocation& invocation, const inject::DecisionTable& table) {
+Result<int> print_features(const Invocation& invocation, const inject::DecisionTable& table,
+                           int code) {
   const auto config = TRY(invocation.config());
   system::System system;
   if (config.settings().host.nccl_topo.empty()) {
@@ -150,10 +151,10 @@ Result<int> print_features(const Invocation& invocation, const inject::DecisionT
     system = system::read_system(*host, table.node(), features::kGpuDirectParts);
   }
   const auto text = features::to_feature_file(
-      features::features_of(table.node(), table.topology(), table.deal(), system), "");
+      features::features_of(table.node(), table.topology(), table.deal(), system, {}), {});
   if (text != invocation.last_printed) invocation.out << text << std::flush;
   if (invocation.watch) invocation.last_printed = text;
-  return kExitOk;
+  return code;
 }
 
 }  // namespace
@@ -173,9 +174,10 @@ void add_nics_command(CLI::App& program, Invocation& invocation) {
       "          railhead nics --no-headers | awk '$3 != \"ACTIVE\"'");
   invocation.answer_with_machine(
       *app, [&invocation](const inject::DecisionTable& table) -> Result<int> {
-        if (invocation.output == kFeatureFile) return print_features(invocation, table);
         const auto report = nics_report(table);
-        return invocation.print(report, report.json["warnings"].empty() ? kExitOk : kExitProblem);
+        const int code = report.json["warnings"].empty() ? kExitOk : kExitProblem;
+        if (invocation.output == kFeatureFile) return print_features(invocation, table, code);
+        return invocation.print(report, code);
       });
 }
 

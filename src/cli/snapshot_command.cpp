@@ -21,6 +21,7 @@ namespace {
 
 struct SnapshotFlags {
   std::string output = "-";
+  std::string old_output;  ///< as 0.1 had it
   bool raw = false;
   bool pods = false;
   bool doctor = false;
@@ -137,7 +138,7 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
   add_config_option(*app, invocation);
   app->add_option("FILE", flags->output, "file to write [- is standard output, and the default]");
   // As it was called in 0.1; everywhere else -o is a format.
-  app->add_option("-o,--output", flags->output)->group("");
+  app->add_option("-o,--output", flags->old_output)->group("");
   app->add_flag("--raw", flags->raw, "keep serial numbers, UUIDs, GUIDs and addresses");
   app->add_flag(
       "--pods", flags->pods,
@@ -148,10 +149,17 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
   app->footer(
       "Exit codes: 0 ok, 2 the machine cannot be read, or the file not be written.\n"
       "Examples: railhead snapshot node.snapshot\n"
-      "          railhead snapshot --doctor --pods | gzip > node.snapshot.gz");
-  invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {
-    return record(invocation, *flags, config);
-  });
+      "          railhead snapshot --doctor --pods node.snapshot");
+  invocation.answer_with_config(
+      *app, [&invocation, flags](const config::Config& config) -> Result<int> {
+        if (report::find_format(flags->old_output) != nullptr) {
+          return Error{ErrorCode::usage, flags->old_output +
+                                             " is a format, and a snapshot has one only: "
+                                             "railhead snapshot FILE"};
+        }
+        if (!flags->old_output.empty()) flags->output = flags->old_output;
+        return record(invocation, *flags, config);
+      });
 }
 
 }  // namespace railhead::cli

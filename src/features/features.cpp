@@ -15,6 +15,8 @@ constexpr std::string_view kUnknown = "unknown";
 constexpr std::string_view kMixed = "mixed";
 constexpr std::string_view kDomain = "railhead.io/";
 constexpr std::string_view kWriter = "# writer: ";
+constexpr std::string_view kRails = "# rails: ";
+constexpr std::string_view kNone = "none";
 constexpr std::size_t kMaxValueBytes = 63;
 
 bool is_below_rdma(const node::Problem& problem) {
@@ -82,10 +84,14 @@ std::string fabric_of(const node::Node& node, const std::vector<std::size_t>& ni
   return common(known);
 }
 
+/// Of the RDMA devices. A function without one, because its driver is not bound, has none.
 std::string names_of(const node::Node& node, const std::vector<std::size_t>& nics) {
   std::vector<std::string> names;
-  for (const auto n : nics) names.push_back(node.nics[n].name);
-  return join(names, ".");
+  for (const auto n : nics) {
+    const auto& nic = node.nics[n];
+    if (!nic.pci || nic.name != nic.pci->str()) names.push_back(nic.name);
+  }
+  return names.empty() ? std::string(kNone) : join(names, ".");
 }
 
 class List {
@@ -100,7 +106,7 @@ class List {
   std::vector<Feature> features_;
 };
 
-void add_rails(const node::Node& node, const affinity::Deal& deal, List& list) {
+void add_rails(const node::Node& node, const affinity::Deal& deal, const Rails& rails, List& list) {
   const auto& cards = deal.cards;
   std::vector<std::string> rates;
   std::vector<std::string> layers;
@@ -116,22 +122,31 @@ void add_rails(const node::Node& node, const affinity::Deal& deal, List& list) {
   list.add("fabric", fabric_of(node, all));
   list.add("rails", std::to_string(cards.size()));
   if (cards.size() > kMostRails) return;
-  for (std::size_t rail = 0; rail < cards.size(); ++rail) {
-    const auto key = "rail-" + std::to_string(rail);
-    list.add(key + ".nic", names_of(node, cards[rail]));
-    list.add(key + ".fabric", fabric_of(node, cards[rail]));
+  for (std::size_t card = 0; card < cards.size(); ++card) {
+    const auto key = "rail-" + std::to_string(rail_number(rails, node, deal, card));
+    list.add(key + ".nic", names_of(node, cards[card]));
+    list.add(key + ".fabric", fabric_of(node, cards[card]));
   }
+}
+
+/// What stands behind these words in the first line that begins with them.
+std::optional<std::string_view> line_after(std::string_view file, std::string_view words) {
+  for (const auto line : split(file, '\n')) {
+    if (line.starts_with(words)) return line.substr(words.size());
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::vector<Feature> features_of(const node::Node& node, const topology::Topology& topology,
-                                 const affinity::Deal& deal, const system::System& system) {
+                                 const affinity::Deal& deal, const system::System& system,
+                                 const Rails& rails) {
   List list;
   list.add("rdma.capable", capable_of_rdma(node));
   list.add("gpudirect.route", to_string(gpu_direct_route(node, system)));
   list.add("machine", topology.machine.empty() ? kUnknown : std::string_view(topology.machine));
-  if (!deal.cards.empty()) add_rails(node, deal, list);
+  if (!deal.cards.empty()) add_rails(node, deal, rails, list);
   return list.take();
 }
 
@@ -151,20 +166,28 @@ std::string label_value(std::string_view text) {
   return value.empty() ? std::string(kUnknown) : value;
 }
 
-std::string to_feature_file(const std::vector<Feature>& features, std::string_view writer,
-                            std::optional<std::chrono::system_clock::time_point> expiry) {
+std::string to_feature_file(const std::vector<Feature>& features, const FileHead& head) {
   std::string text = "# RDMA features of this node, by railhead, for node-feature-discovery.\n";
-  if (!writer.empty()) text.append(kWriter).append(writer).append("\n");
-  if (expiry) text.append("# +expiry-time=").append(host::utc_text(*expiry)).append("\n");
+  if (!head.writer.empty()) text.append(kWriter).append(head.writer).append("\n");
+  if (!head.boot_id.empty() && !head.rails.empty()) {
+    text.append(kRails).append(head.boot_id).append(" ").append(to_text(head.rails)).append("\n");
+  }
+  if (head.expiry) {
+    text.append("# +expiry-time=").append(host::utc_text(*head.expiry)).append("\n");
+  }
   for (const auto& [key, value] : features) text.append(key).append("=").append(value).append("\n");
   return text;
 }
 
 bool is_written_by(std::string_view file, std::string_view writer) {
-  const auto at = file.find(kWriter);
-  if (at == std::string_view::npos) return false;
-  const auto rest = file.substr(at + kWriter.size());
-  return rest.substr(0, rest.find('\n')) == writer;
+  return line_after(file, kWriter) == writer;
+}
+
+Rails rails_in(std::string_view file, std::string_view boot_id) {
+  const auto line = line_after(file, kRails).value_or("");
+  const auto blank = std::min(line.find(' '), line.size());
+  if (boot_id.empty() || line.substr(0, blank) != boot_id) return {};
+  return parse_rails(line.substr(blank));
 }
 
 }  // namespace railhead::features

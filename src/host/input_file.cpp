@@ -64,6 +64,12 @@ bool is_special(const std::string& path) {
   return !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
 }
 
+/// For mkostemp(3): hidden, as some who read a whole folder pass over such names alone.
+std::string temporary_beside(const std::string& path) {
+  const auto folder_end = path.rfind('/') + 1;  // 0 without a folder
+  return path.substr(0, folder_end) + "." + path.substr(folder_end) + ".XXXXXX";
+}
+
 Status write_into(const std::string& path, std::string_view bytes) {
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (!file) return host_error(path, errno);
@@ -124,9 +130,7 @@ Status make_folders(const std::string& path) {
 
 Status write_file_atomic(const std::string& path, std::string_view bytes) {
   if (is_special(path)) return no_file(path);
-  // Hidden, as some who read a whole folder pass over such names alone.
-  const auto folder_end = path.rfind('/') + 1;  // 0 without a folder
-  std::string temporary = path.substr(0, folder_end) + "." + path.substr(folder_end) + ".XXXXXX";
+  auto temporary = temporary_beside(path);
   UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file) return host_error(path, errno);
   Status status = write_all(file.get(), bytes, path);
@@ -140,6 +144,22 @@ Status write_file_atomic(const std::string& path, std::string_view bytes) {
 
 Status write_output_file(const std::string& path, std::string_view bytes) {
   return is_special(path) ? write_into(path, bytes) : write_file_atomic(path, bytes);
+}
+
+Status check_output_file(const std::string& path) {
+  struct stat facts {};
+
+  if (::stat(path.c_str(), &facts) == 0) {
+    if (S_ISDIR(facts.st_mode)) return host_error(path, EISDIR);
+    if (!S_ISREG(facts.st_mode)) {
+      return ::access(path.c_str(), W_OK) == 0 ? Status() : host_error(path, errno);
+    }
+  }
+  auto temporary = temporary_beside(path);
+  const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return host_error(path, errno);
+  ::unlink(temporary.c_str());
+  return {};
 }
 
 }  // namespace railhead::host

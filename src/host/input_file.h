@@ -42,4 +42,8 @@ Status write_file_atomic(const std::string& path, std::string_view bytes);
 /// The same for a path that a person named: a device or a pipe (/dev/stdout) is written to.
 Status write_output_file(const std::string& path, std::string_view bytes);
 
+/// Whether write_output_file() could begin: for those who say so before hours of work. Leaves
+/// nothing behind.
+Status check_output_file(const std::string& path);
+
 }  // namespace railhead::host

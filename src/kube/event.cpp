@@ -60,6 +60,12 @@ Request create_event(const Event& event, std::string_view name, std::string_view
   return create(events_of_namespace(event.about), json);
 }
 
+Request try_create_event(const Event& event, std::string_view name, std::string_view node) {
+  auto request = create_event(event, name, node);
+  request.target += "?dryRun=All";
+  return request;
+}
+
 Request repeat_event(const Event& event, std::string_view name) {
   const data::Json json = {{"count", event.count},
                            {"lastTimestamp", host::utc_text(event.last)},

@@ -42,6 +42,10 @@ std::string event_name(const EventObject& about, std::uint64_t number);
 /// Makes the Event, a warning. `node` is who says it.
 Request create_event(const Event& event, std::string_view name, std::string_view node);
 
+/// Asks whether create_event() would be done; the server keeps nothing.
+/// Source: Kubernetes staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/types.go, CreateOptions.
+Request try_create_event(const Event& event, std::string_view name, std::string_view node);
+
 /// The one of this name happened again: count, time and message are those of `event`.
 Request repeat_event(const Event& event, std::string_view name);
 

@@ -11,12 +11,27 @@ namespace {
 
 constexpr std::size_t kHelpAt = 26;  ///< the column where what an option does begins
 
+/// The words of a text; one that fits into no line is cut after commas.
+std::vector<std::string_view> words_within(std::string_view text, std::size_t most) {
+  std::vector<std::string_view> words;
+  for (auto word : split_words(text)) {
+    while (word.size() > most) {
+      const auto comma = word.substr(0, most).rfind(',');
+      if (comma == std::string_view::npos) break;
+      words.push_back(word.substr(0, comma + 1));
+      word.remove_prefix(comma + 1);
+    }
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
 /// Lines of at most `columns`, broken at blanks; all but the first begin with `indent` blanks.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent,
                     std::size_t taken) {
   std::string out;
   std::size_t at = taken;
-  for (const auto word : split_words(text)) {
+  for (const auto word : words_within(text, columns - std::min(columns, indent))) {
     if (at > indent && at + 1 + word.size() > columns) {
       out += "\n" + std::string(indent, ' ');
       at = indent;
@@ -54,11 +69,59 @@ std::vector<std::string> headings(const CommandPage& page) {
 std::string usage_line(const CommandPage& page) {
   std::string line = page.name;
   if (!page.commands.empty()) return line + " COMMAND";
+  for (const auto& option : page.options) {
+    if (option.is_required && !option.is_argument) {
+      line += " " + option.names.back() + " " + option.shape;
+    }
+  }
   line += " [OPTIONS]";
   for (const auto& option : page.options) {
-    if (option.is_argument) line += " [" + option.names.front() + "…]";
+    if (!option.is_argument) continue;
+    const auto word = option.names.front() + (option.takes_several ? "…" : "");
+    line += option.is_required ? " " + word : " [" + word + "]";
   }
   return line;
+}
+
+/// A footer as its parts.
+struct Footer {
+  std::vector<std::string> paragraphs;  ///< exit codes and remarks; one ends where a line ends a
+                                        ///< sentence
+  std::vector<std::string> examples;    ///< command lines, which stay as they are
+};
+
+Footer parts_of(std::string_view text) {
+  Footer footer;
+  bool is_open = false;
+  for (auto line : split(text, '\n')) {
+    if (line.empty()) continue;
+    bool is_example = line.front() == ' ' && !footer.examples.empty();
+    for (const std::string_view heading : {"Example: ", "Examples: "}) {
+      if (!line.starts_with(heading)) continue;
+      line.remove_prefix(heading.size());
+      is_example = true;
+    }
+    if (is_example) {
+      footer.examples.emplace_back(trim(line));
+    } else if (is_open) {
+      footer.paragraphs.back().append(" ").append(line);
+    } else {
+      footer.paragraphs.emplace_back(line);
+    }
+    is_open = !is_example && !line.ends_with('.');
+  }
+  return footer;
+}
+
+std::string footer_text(const Footer& footer, std::size_t columns) {
+  std::string out;
+  for (const auto& one : footer.paragraphs) out += wrapped(one, columns, 0, 0) + "\n";
+  const std::string heading = footer.examples.size() == 1 ? "Example: " : "Examples: ";
+  for (const auto& one : footer.examples) {
+    out += (&one == &footer.examples.front() ? heading : std::string(heading.size(), ' ')) + one;
+    out += "\n";
+  }
+  return out;
 }
 
 std::string to_upper(std::string text) {
@@ -131,14 +194,7 @@ std::string help_text(const CommandPage& page, std::size_t columns) {
     out += option_lines(row, columns);
   }
   if (page.footer.empty()) return out;
-  out += "\n";
-  for (const auto line : split(page.footer, '\n')) {
-    const auto blanks = std::min(line.find_first_not_of(' '), line.size());
-    // A line that is an example, or begins with blanks, is as its writer wants it.
-    const bool stays = line.size() <= columns || blanks > 0;
-    out += (stays ? std::string(line) : wrapped(line, columns, 0, 0)) + "\n";
-  }
-  return out;
+  return out + "\n" + footer_text(parts_of(page.footer), columns);
 }
 
 std::string to_markdown(const CommandPage& page) {
@@ -169,10 +225,14 @@ std::string to_man_page(const CommandPage& page, std::string_view version, std::
   for (const auto& command : page.commands) {
     out += ".TP\n.B " + escaped_for_man(command.name) + "\n" + escaped_for_man(command.help) + "\n";
   }
-  if (!page.footer.empty()) {
-    out += ".SH NOTES\n.nf\n" + escaped_for_man(page.footer) + "\n.fi\n";
+  const auto footer = parts_of(page.footer);
+  if (!footer.paragraphs.empty()) out += ".SH NOTES\n";
+  for (const auto& one : footer.paragraphs) {
+    if (&one != &footer.paragraphs.front()) out += ".PP\n";
+    out += escaped_for_man(one) + "\n";
   }
-  return out;
+  if (footer.examples.empty()) return out;
+  return out + ".SH EXAMPLES\n.nf\n" + escaped_for_man(join(footer.examples, "\n")) + "\n.fi\n";
 }
 
 }  // namespace railhead::shell

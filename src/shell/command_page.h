@@ -21,6 +21,8 @@ struct OptionPage {
   std::string help;
   std::string group;  ///< the heading above it
   bool is_argument = false;
+  bool is_required = false;
+  bool takes_several = false;  ///< of an argument
 
   /// What the value can be; empty where that is no choice of words.
   [[nodiscard]] std::vector<std::string> words() const;

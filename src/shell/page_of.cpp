@@ -20,6 +20,8 @@ OptionPage option_page(const CLI::Option& option) {
   }
   page.value_may_be_left_out = is_switch && !page.shape.empty();
   page.help = option.get_description();
+  page.is_required = option.get_required();
+  page.takes_several = page.is_argument && option.get_items_expected_max() > 1;
   page.group = page.is_argument ? "Arguments" : option.get_group();
   return page;
 }

@@ -39,11 +39,25 @@ std::string unknown_word(const CLI::App& command, const std::vector<std::string>
   return "";
 }
 
+/// The library says "Could not convert: --depth = x".
+std::string refused_value(const CLI::App& command, const CLI::ParseError& problem) {
+  constexpr std::string_view kBegin = "Could not convert: ";
+  constexpr std::string_view kMiddle = " = ";
+  const std::string_view said = problem.what();
+  const auto middle = said.find(kMiddle);
+  if (!said.starts_with(kBegin) || middle == std::string_view::npos) return std::string(said);
+  const std::string name(said.substr(kBegin.size(), middle - kBegin.size()));
+  const auto* option = command.get_option_no_throw(name);
+  if (option == nullptr) return std::string(said);
+  return name + " takes " + option->get_type_name() + ", not " +
+         in_quotes(said.substr(middle + kMiddle.size()));
+}
+
 int usage_error(const CLI::App& program, const CLI::ParseError& problem, std::ostream& err) {
   const auto& command = named_command(program);
   auto what = unknown_word(command, command.remaining());
   if (what.empty()) what = unknown_word(command, program.remaining());
-  if (what.empty()) what = problem.what();
+  if (what.empty()) what = refused_value(command, problem);
   const auto name = full_name(command);
   err << name << ": " << what << "\n" << name << " --help names all\n";
   return kExitUsage;

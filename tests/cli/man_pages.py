@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command has a man page that man, and mandoc where it is installed, accept without a warning."""
+"""Every command has a man page that man, and mandoc where it is installed, accept without a warning, and no line of it is
+wider than the terminal."""
 import os
 import shutil
 import subprocess
@@ -8,15 +9,17 @@ import sys
 
 from commands import arguments, commands, output
 
+COLUMNS = 80
 # Not of the text: what the checker says of a page that is on no system yet.
 HARMLESS = ("referenced manual not found", "lower case character in document title", "operating system explicitly")
 
 
 def complaints(page):
-    environment = {**os.environ, "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"}
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": str(COLUMNS)}
     said = subprocess.run(["man", "--warnings=all", "-l", "-"], input=page, capture_output=True, text=True, check=False,
                           env=environment)
     yield from said.stderr.splitlines()
+    yield from (f"{len(line)} columns: {line}" for line in said.stdout.splitlines() if len(line) > COLUMNS)
     if said.returncode != 0 or "NAME" not in said.stdout:
         yield f"man ends with {said.returncode}"
     if shutil.which("mandoc"):

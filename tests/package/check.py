@@ -111,13 +111,34 @@ class Package(unittest.TestCase):
         self.assertEqual(*digests)
 
     def test_krew_gets_the_archive_that_its_manifest_names(self) -> None:
-        manifest = yaml.safe_load(self.files["krew-railhead.yaml"].read_text())
+        manifest = yaml.safe_load(self.files["railhead.yaml"].read_text())
         platform = manifest["spec"]["platforms"][0]
         archive = self.files[platform["uri"].rpartition("/")[2]]
         self.assertEqual(hashlib.sha256(archive.read_bytes()).hexdigest(), platform["sha256"])
         with tarfile.open(archive) as inside:
             self.assertEqual({one["from"] for one in platform["files"]}, set(inside.getnames()))
             self.assertEqual(0o755, inside.getmember(platform["bin"]).mode)
+
+    def test_the_manifest_keeps_krews_rules(self) -> None:
+        """Those of krew's validate-krew-manifest, whose Go module was not to be had; built by hand from krew's
+        repository at db921d5 it finds nothing wrong, and krew installs the plugin. Source: there,
+        cmd/validate-krew-manifest/main.go and internal/index/validation/validate.go."""
+        path = self.files["railhead.yaml"]
+        manifest = yaml.safe_load(path.read_text())
+        spec = manifest["spec"]
+        self.assertEqual(("krew.googlecontainertools.github.com/v1alpha2", "Plugin"), (manifest["apiVersion"], manifest["kind"]))
+        self.assertEqual(path.stem, manifest["metadata"]["name"], "the file is called as the plugin is")
+        self.assertRegex(spec["version"], r"^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$")
+        for text, most in ((spec["description"], 80), (spec["shortDescription"], 70)):
+            self.assertLessEqual(max(map(len, text.splitlines())), most)
+        self.assertEqual(1, len(spec["shortDescription"].splitlines()))
+        for platform in spec["platforms"]:
+            self.assertRegex(platform["sha256"], "^[a-f0-9]{64}$")
+            self.assertTrue(platform["uri"].startswith("https://"))
+            self.assertIn(platform["bin"], {one["from"] for one in platform["files"]})
+            self.assertTrue(all(one["to"] for one in platform["files"]))
+            self.assertLessEqual({one["key"] for one in platform["selector"]["matchExpressions"]}, {"os", "arch"})
+        self.assertEqual(1, len(spec["platforms"]), "no two may match one system")
 
     def test_the_tarball_has_program_and_units(self) -> None:
         archive = next(path for name, path in self.files.items() if name.startswith("railhead-") and name.endswith(".gz"))

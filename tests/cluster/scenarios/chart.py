@@ -217,6 +217,17 @@ class Chart(ClusterCase):
         self.assertRegex(self.type(plugin + "fleet"),
                          rf"{NODE} +true +8 +4/4 +\S+ +\S*{HCA}=100/100\S* +0 +containerd/\S+ +{version()}\n")
         self.assertRegex(self.type(plugin + f"affinity {NODE} --gpus 0"), r"GPU0 .*mlx5_0")
+        self.assertRegex(self.type(plugin + f"topology {NODE}"), r"(?m)^GPU0 .*PIX")
+        self.assertRegex(self.type(plugin + f"nics {NODE} --no-headers"), r"(?m)^mlx5_0 .*ACTIVE")
+        self.assertRegex(self.type(plugin + f"pools {NODE} -o wide"), rf"(?m)^{HCA} ")
+        self.assertIn('"kind": "Pods"', self.type(plugin + f"pods {NODE} -o json || [ $? = 2 ]"))
+        # The exit code is the command's own: most of what the doctor looks at is not known of such a machine.
+        found = json.loads(self.type(plugin + f"doctor {NODE} -o json || [ $? = 2 ]"))
+        self.assertEqual("DoctorReport", found["kind"])
+        self.assertEqual(0, found["summary"]["fail"])
+        self.assertRegex(self.type(plugin + f"doctor {NODE} --explain link.port-state"), "link.port-state")
+        self.type(plugin + f"doctor {NODE} --check no.such; [ $? = 64 ]")
+        self.type(plugin + "topology node-that-is-not-there; [ $? = 2 ]")
         self.assertIn(f"{NODE}: kept, the kubelet counts 100", self.type(plugin + f"clean-up {HCA} --yes"))
         self.assertRegex(self.type(plugin + f"clean-up {nowhere} --yes"), f"{NODE}: kept, the agent .* serves it")
 

@@ -58,6 +58,7 @@ class KubeEvents(ClusterCase):
         line = next(one for one in self.described("pod", "must").splitlines() if "RdmaRequiredNotMet" in one)
         self.assertIn(f"(x{again[0]} over ", line)
         self.assertEqual([], agent.events("events not posted"))
+        self.assertNotIn("RdmaEvents ", self.described("node", NODE), "what is tried at the start is kept nowhere")
 
     def test_a_variable_that_contradicts_is_an_event_of_the_pod(self) -> None:
         account.grant(self, RIGHTS)
@@ -69,6 +70,7 @@ class KubeEvents(ClusterCase):
 
     def test_without_the_right_the_agent_says_so_once_and_serves(self) -> None:
         agent = self.start(account.agents_kubeconfig(self))
+        wait_until("it says so at the start", lambda: agent.events("events not posted"), 30)
         for name in ("must-1", "must-2"):
             self.apply(name, annotations=REQUIRED)
         wait_until("a refusal", lambda: agent.metric(POSTED, outcome="failed") >= 2, 30)

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "checks/history.h"
 #include "host/unique_fd.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/manual_clock.h"
@@ -30,21 +31,35 @@ class FeatureFileTest : public testing::Test {
   }
 
   void publish(const std::string& name) {
-    tables_.publish(std::make_shared<const inject::DecisionTable>(
-        machine(name), affinity::OperatorRules(), inject::InjectionPolicy()));
+    publish(machine(name));
     machine_ = name;
+  }
+
+  void publish(node::Node node) {
+    tables_.publish(std::make_shared<const inject::DecisionTable>(
+        std::move(node), affinity::OperatorRules(), inject::InjectionPolicy()));
   }
 
   std::unique_ptr<agent::FeatureFile> file() {
     return std::make_unique<agent::FeatureFile>(
         agent::Context{loop_, *mailbox_, clock_, log_, metrics_}, options_, tables_,
         [this]() -> Result<std::unique_ptr<host::Host>> {
-          return snapshot::SnapshotHost::parse(machine_text(machine_));
+          auto all = TRY(snapshot::parse_snapshot(machine_text(machine_)));
+          all.entries[checks::kBootId] = snapshot::SnapshotFile{boot_id_};
+          return std::unique_ptr<host::Host>(
+              std::make_unique<snapshot::SnapshotHost>(std::move(all)));
         });
   }
 
   [[nodiscard]] std::string text() const {
     return fs::exists(options_.path) ? file_text(options_.path) : "";
+  }
+
+  /// The line of the file with this label; "" where there is none.
+  [[nodiscard]] std::string line_of(const std::string& label) const {
+    const auto whole = text();
+    const auto at = whole.find("\nrailhead.io/" + label + "=");
+    return at == std::string::npos ? "" : whole.substr(at + 1, whole.find('\n', at + 1) - at - 1);
   }
 
   /// Whether a look writes the file.
@@ -63,6 +78,7 @@ class FeatureFileTest : public testing::Test {
 
   TemporaryDirectory folder_;
   std::string machine_;
+  std::string boot_id_ = "b0\n";
   agent::FeatureFileOptions options_;
   host::UniqueFd log_file_{
       ::open((folder_ / "log").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_APPEND, 0600)};
@@ -127,6 +143,26 @@ TEST_F(FeatureFileTest, of_another_agent_stays) {
   EXPECT_THAT(text(), HasSubstr("# writer: 2\n"));
   after.reset();
   EXPECT_EQ(text(), "");
+}
+
+TEST_F(FeatureFileTest, keeps_the_numbers_of_rails_also_for_the_next_agent) {
+  auto before = file();
+  before->look();
+  const auto rail_3 = line_of("rail-3.nic");
+  auto node = machine(machine_);
+  std::erase_if(node.nics, [](const node::Nic& nic) { return nic.name == "mlx5_1"; });
+  publish(node);
+  before->look();
+  EXPECT_EQ(line_of("rails"), "railhead.io/rails=3");
+  EXPECT_EQ(line_of("rail-1.nic"), "");
+  EXPECT_EQ(line_of("rail-3.nic"), rail_3);
+  options_.writer = "2";
+  file()->look();
+  EXPECT_EQ(line_of("rail-3.nic"), rail_3);
+  boot_id_ = "b1\n";  // started anew: nothing of before counts
+  options_.writer = "3";
+  file()->look();
+  EXPECT_EQ(line_of("rail-3.nic"), "");
 }
 
 TEST_F(FeatureFileTest, a_folder_that_is_not_there_is_said_once_and_overcome) {

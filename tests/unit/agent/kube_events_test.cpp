@@ -29,6 +29,7 @@ class KubeEventsTest : public ApiServerTest {
     options_.refill = 1ms;
     options_.first_retry = 10ms;
     options_.longest_retry = 40ms;
+    options_.try_at_start = false;
   }
 
   ~KubeEventsTest() override {
@@ -131,6 +132,33 @@ TEST_F(KubeEventsTest, without_the_right_a_line_is_logged_and_events_are_lost) {
   EXPECT_THAT(text, HasSubstr("warn events not posted why=\"POST /api/v1/namespaces/train/events: "
                               "403 Forbidden: events is forbidden\"\n"));
   EXPECT_EQ(text.find("not posted"), text.rfind("not posted")) << "once";
+}
+
+TEST_F(KubeEventsTest, without_the_right_that_is_said_at_the_start) {
+  options_.try_at_start = true;
+  always_ = reply(403, R"({"kind":"Status","message":"events is forbidden"})");
+  start();
+  ASSERT_TRUE(until([&] { return !said().empty(); }));
+  EXPECT_THAT(said(), HasSubstr("warn events not posted why=\"POST "
+                                "/api/v1/namespaces/default/events?dryRun=All: 403 Forbidden"));
+  EXPECT_EQ(counted("failed"), 0) << "no event was";
+  outbox_.note(kJob, kReason, "a");
+  ASSERT_TRUE(until_counted("dropped", 1));
+  const auto text = said();
+  EXPECT_EQ(text.find("not posted"), text.rfind("not posted")) << "once";
+}
+
+TEST_F(KubeEventsTest, with_the_right_nothing_is_said_or_kept_at_the_start) {
+  options_.try_at_start = true;
+  start();
+  ASSERT_TRUE(until([&] { return server_.requests().size() == 1; }));
+  EXPECT_THAT(server_.requests()[0],
+              HasSubstr("POST /api/v1/namespaces/default/events?dryRun=All"));
+  EXPECT_EQ(body(server_.requests()[0]).find("involvedObject")->find("name")->scalar, "gpu-a");
+  outbox_.note(kJob, kReason, "a");
+  ASSERT_TRUE(until_counted("posted", 1));
+  EXPECT_EQ(counted("posted"), 1);
+  EXPECT_EQ(said(), "");
 }
 
 TEST_F(KubeEventsTest, an_event_that_is_refused_holds_up_no_other) {

@@ -8,12 +8,14 @@
 #include "data/json.h"
 #include "unit/manual_clock.h"
 #include "unit/node/hosts.h"
+#include "unit/source_dir.h"
 
 namespace railhead::bench {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 struct Said {
@@ -22,9 +24,9 @@ struct Said {
   std::string err;
 };
 
-Said bench(std::vector<std::string> words) {
+Said bench(std::vector<std::string> words, const std::string& machine = "dgx-h100") {
   words.insert(words.begin(), "railhead-bench");
-  const auto host = snapshot::SnapshotHost::parse(test::machine_text("dgx-h100"));
+  const auto host = snapshot::SnapshotHost::parse(test::machine_text(machine));
   EXPECT_TRUE(host);
   test::ManualClock clock;
   const host::Environment nothing;
@@ -62,6 +64,42 @@ TEST(BenchCommandLine, a_mistyped_word_is_recognised) {
     const auto said = bench(words);
     EXPECT_EQ(said.code, 64) << words.front();
     EXPECT_THAT(said.err, HasSubstr(meant));
+    EXPECT_THAT(said.out, IsEmpty());
+  }
+}
+
+TEST(BenchCommandLine, a_number_that_is_none_is_named_with_its_option) {
+  EXPECT_THAT(bench({"pair", "a", "b", "--iterations", "x"}).err,
+              HasSubstr("railhead-bench pair: --iterations takes NUMBER, not \"x\"\n"));
+  EXPECT_THAT(bench({"pair", "a", "b", "--require", "3"}).err,
+              HasSubstr("--require: 3 is no number from 0 to 1"));
+  EXPECT_THAT(bench({"pair", "a", "b,c"}).err, HasSubstr("FROM has 1 NIC, and TO has 2"));
+}
+
+TEST(BenchCommandLine, a_server_without_a_nic_says_so_and_does_not_listen) {
+  const auto server = [](const std::string& machine, std::vector<std::string> more) {
+    more.insert(more.begin(), {"server", "--bind-address", "127.0.0.1:0"});
+    return bench(more, machine);
+  };
+  for (const auto& [said, why] :
+       {std::pair(server("gpus-only", {}), "this machine has no RDMA device"),
+        std::pair(server("dgx-h100", {"--nics", "mlx5_77"}), "mlx5_77: no such RDMA device")}) {
+    EXPECT_EQ(said.code, 2);
+    EXPECT_THAT(said.err, StartsWith("railhead bench: no-device: " + std::string(why)));
+    EXPECT_THAT(said.err, Not(HasSubstr("listening")));
+  }
+}
+
+TEST(BenchCommandLine, a_proof_that_cannot_be_written_is_said_at_once) {
+  for (const auto& words :
+       {std::vector<std::string>{"pair", "mlx5_0", "mlx5_3"},
+        std::vector<std::string>{"client", "127.0.0.1:1", "--key-file",
+                                 test::source_dir() + "/tests/unit/source_dir.h"}}) {
+    auto all = words;
+    all.insert(all.end(), {"--proof", "/nowhere/proof.json"});
+    const auto said = bench(all);
+    EXPECT_EQ(said.code, 2);
+    EXPECT_THAT(said.err, StartsWith("railhead bench: not-written: --proof /nowhere/proof.json"));
     EXPECT_THAT(said.out, IsEmpty());
   }
 }

@@ -108,6 +108,23 @@ TEST(BenchOptions, a_rate_cap_under_which_a_step_takes_too_long_is_refused) {
   EXPECT_THAT(error_of(options), HasSubstr("the warm-up take"));
 }
 
+TEST(BenchOptions, an_error_names_its_option_and_what_was_given) {
+  const auto error = [](std::string Options::*option, const char* value) {
+    Options options;
+    options.*option = value;
+    return error_of(options);
+  };
+  EXPECT_EQ(error(&Options::operations, "erase"),
+            "--op: operation \"erase\" is none of write, read, send");
+  EXPECT_THAT(error(&Options::measures, "width"), testing::StartsWith("--measure: "));
+  EXPECT_THAT(error(&Options::memory, "disk"), testing::StartsWith("--memory: "));
+  EXPECT_EQ(error(&Options::duration, "2h"), "--duration: \"2h\" is not between 1ms and 1h");
+  EXPECT_EQ(error(&Options::sizes, "8GiB"), "--size: \"8GiB\" is not between 1 byte and 64 MiB");
+  EXPECT_EQ(error(&Options::sizes, "64,1e3"),
+            "--size: \"1e3\" is no size such as 2, 64KiB or 1MiB");
+  EXPECT_EQ(error(&Options::rate_cap, "fast"), "--rate-cap: \"fast\" does not begin with a number");
+}
+
 TEST(BenchOptions, what_makes_no_sense_is_refused) {
   Options both;
   both.duration = "1s";

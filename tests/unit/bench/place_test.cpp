@@ -129,5 +129,26 @@ TEST_F(PcieTest, where_no_maximum_is_known_the_link_is_taken_as_it_is) {
   EXPECT_EQ(place().pcie_built(), (PcieLink{32, 8}));
 }
 
+TEST_F(PlaceTest, a_server_says_which_of_its_nics_no_client_can_use) {
+  std::vector<std::string> left_out;
+  port("roce0").gids = {};
+  EXPECT_THAT(served_nics(node_, {}, {}, left_out).value(), ElementsAre("ib0"));
+  EXPECT_THAT(left_out, ElementsAre(HasSubstr("roce0: no GID")));
+  left_out.clear();
+  EXPECT_THAT(served_nics(node_, {"ib0", "dead0", "none0"}, {}, left_out).value(),
+              ElementsAre("ib0"));
+  EXPECT_THAT(left_out, ElementsAre(HasSubstr("dead0: "), HasSubstr("none0: no such")));
+  EXPECT_THAT(served_nics(node_, {"dead0"}, {}, left_out).error().message,
+              HasSubstr("dead0: no port is ACTIVE"));
+}
+
+TEST_F(PlaceTest, a_server_without_any_nic_is_told_which_it_is) {
+  std::vector<std::string> left_out;
+  for (auto& nic : node_.nics) nic.ports.at(0).state = node::PortState::down;
+  EXPECT_EQ(served_nics(node_, {}, {}, left_out).error().message,
+            "no RDMA device of this machine has an active port");
+  EXPECT_EQ(served_nics({}, {}, {}, left_out).error().message, "this machine has no RDMA device");
+}
+
 }  // namespace
 }  // namespace railhead::bench

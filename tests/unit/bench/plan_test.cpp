@@ -15,6 +15,7 @@ namespace {
 
 TEST(Plan, sizes_are_binary_and_all_is_what_perftest_sweeps) {
   EXPECT_EQ(parse_size("64KiB").value(), 65536U);
+  EXPECT_EQ(parse_size("64Ki").value(), 65536U);
   EXPECT_EQ(parse_size("1M").value(), 1048576U);
   EXPECT_EQ(parse_sizes("2, 4K").value(), (std::vector<std::uint64_t>{2, 4096}));
   const auto all = parse_sizes("all").value();
@@ -27,8 +28,11 @@ TEST(Plan, sizes_are_binary_and_all_is_what_perftest_sweeps) {
 
 TEST(Plan, durations_and_rates) {
   EXPECT_EQ(parse_duration_ms("1.5s").value(), 1500U);
-  EXPECT_FALSE(parse_duration_ms("2h"));
+  EXPECT_EQ(parse_duration_ms("1h").value(), 3'600'000U);
+  EXPECT_EQ(parse_duration_ms("2h").error().message, "\"2h\" is not between 1ms and 1h");
   EXPECT_FALSE(parse_duration_ms("3601"));
+  EXPECT_FALSE(parse_duration_ms("0"));
+  EXPECT_EQ(parse_duration_ms("soon").error().code, ErrorCode::usage);
   EXPECT_EQ(parse_rate_bps("2.5G").value(), 2'500'000'000U);
 }
 

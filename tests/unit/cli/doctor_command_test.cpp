@@ -167,6 +167,22 @@ TEST(DoctorCommand, a_history_that_is_of_another_start_or_broken_proves_nothing)
   }
 }
 
+TEST(DoctorCommand, a_history_that_is_a_folder_is_named_once) {
+  const TemporaryDirectory folder;
+  const auto said = errors_of(Tree(at("5100.00 1.00", "7007")), folder.path().string());
+  EXPECT_THAT(said.err, StartsWith("railhead: " + folder.path().string() + ": is a directory; "));
+}
+
+TEST(DoctorCommand, without_a_kubeconfig_names_every_place_it_looked_at) {
+  const TemporaryDirectory home;
+  const auto said = run({"doctor", "--kube"}, {{"HOME", home.path().string()}});
+  EXPECT_EQ(said.code, 2);
+  const std::vector<std::string> places = {"--kubeconfig", "KUBECONFIG", "KUBERNETES_SERVICE_HOST",
+                                           home.path().string() + "/.kube/config"};
+  for (const auto& place : places) EXPECT_THAT(said.err, HasSubstr(place));
+  EXPECT_THAT(run({"doctor", "--kube"}).err, HasSubstr("~/.kube/config"));
+}
+
 TEST(DoctorCommand, a_topology_file_is_no_machine) {
   const auto said = run({"doctor", "--nccl-topo", "x.xml"});
   EXPECT_EQ(said.code, cli::kExitUsage);

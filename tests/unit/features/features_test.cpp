@@ -17,11 +17,12 @@ using testing::MatchesRegex;
 
 class Features {
  public:
-  explicit Features(node::Node node, const system::System& system = {})
+  explicit Features(node::Node node, const features::Rails& before = {})
       : arrangement_(topology::arrange(std::move(node))),
         topology_(topology::make_topology(arrangement_)) {
     const auto deal = affinity::deal(arrangement_.node, topology_, {});
-    for (auto& one : features::features_of(arrangement_.node, topology_, deal, system)) {
+    rails_ = features::rails_since(before, arrangement_.node, deal);
+    for (auto& one : features::features_of(arrangement_.node, topology_, deal, {}, rails_)) {
       all_.push_back(std::move(one));
     }
   }
@@ -35,11 +36,19 @@ class Features {
 
   [[nodiscard]] const std::vector<features::Feature>& all() const { return all_; }
 
+  [[nodiscard]] const features::Rails& rails() const { return rails_; }
+
  private:
   topology::Arrangement arrangement_;
   topology::Topology topology_;
   std::vector<features::Feature> all_;
+  features::Rails rails_;
 };
+
+/// As after it fell off the bus.
+void lose(node::Node& node, const std::string& nic) {
+  std::erase_if(node.nics, [&](const node::Nic& one) { return one.name == nic; });
+}
 
 void set_prefix(node::Node& node, std::size_t nic, const std::string& prefix) {
   auto& port = node.nics[nic].ports.at(0);
@@ -92,6 +101,62 @@ TEST(Features, a_fabric_is_a_subnet_prefix_but_that_of_the_factory) {
   EXPECT_EQ(Features(node).value("fabric"), "mixed");
 }
 
+TEST(Rails, keep_their_numbers_when_one_is_lost_and_when_it_is_back) {
+  const auto whole = machine("dgx-h100");
+  const Features before(whole);
+  auto node = whole;
+  lose(node, "mlx5_4");  // rail 2
+  const Features after(node, before.rails());
+  EXPECT_EQ(after.value("rails"), "7");
+  EXPECT_EQ(after.value("rail-2.nic"), "absent");
+  for (const char* rail : {"0", "1", "3", "4", "5", "6", "7"}) {
+    const auto key = "rail-" + std::string(rail) + ".nic";
+    EXPECT_EQ(after.value(key), before.value(key));
+  }
+  EXPECT_EQ(Features(whole, after.rails()).all(), before.all());
+  EXPECT_EQ(Features(node).value("rail-2.nic"), before.value("rail-3.nic")) << "nothing was seen";
+}
+
+TEST(Rails, forget_what_is_there_and_no_compute_card_any_more) {
+  const auto whole = machine("dgx-h100");
+  auto before = Features(whole).rails();
+  const auto* storage = whole.find_nic("mlx5_1");  // in no deal
+  ASSERT_NE(storage, nullptr);
+  auto slot = *storage->pci;
+  slot.function = 0;
+  before.push_back({slot, ""});
+  EXPECT_EQ(Features(whole, before).rails(), Features(whole).rails());
+}
+
+TEST(Rails, of_another_machine_make_no_number_above_the_most) {
+  features::Rails many;
+  for (std::uint8_t bus = 0; bus < features::kMostRails; ++bus)
+    many.push_back({{7, bus, 0, 0}, ""});
+  EXPECT_EQ(Features(machine("dgx-h100"), many).value("rail-7.nic"),
+            Features(machine("dgx-h100")).value("rail-7.nic"));
+}
+
+TEST(Rails, are_a_text_and_back) {
+  const features::Rails rails = {{{0, 0x18, 0, 0}, ""}, {{0x10000, 0x2a, 1, 0}, "mlx5_core.sf.2"}};
+  EXPECT_EQ(to_text(rails), "0000:18:00.0 10000:2a:01.0/mlx5_core.sf.2");
+  EXPECT_EQ(features::parse_rails(to_text(rails)), rails);
+  EXPECT_TRUE(features::parse_rails("0000:18:00.0 rails").empty());
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += "0000:18:00.0 ";
+  EXPECT_TRUE(features::parse_rails(many).empty());
+}
+
+TEST(Features, a_nic_without_a_driver_has_no_name) {
+  auto node = machine("dgx-h100");
+  for (auto& nic : node.nics) {
+    if (nic.name != "mlx5_4") continue;
+    nic.registered = false;
+    nic.name = nic.pci->str();
+  }
+  EXPECT_EQ(Features(node).value("rail-2.nic"), "none");
+  EXPECT_EQ(Features(node).value("rail-3.nic"), "mlx5_5");
+}
+
 TEST(Features, of_every_machine_are_labels_of_kubernetes) {
   for (const auto& name : machine_names()) {
     SCOPED_TRACE(name);
@@ -104,7 +169,9 @@ TEST(Features, of_every_machine_are_labels_of_kubernetes) {
       EXPECT_THAT(value, MatchesRegex("[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?"));
       EXPECT_LE(value.size(), 63U);
     }
-    EXPECT_LT(features::to_feature_file(found.all(), "w").size(), 65536U);
+    const auto file = features::to_feature_file(found.all(), {"w", "b0", found.rails()});
+    EXPECT_LT(file.size(), 65536U);
+    EXPECT_EQ(features::rails_in(file, "b0"), found.rails());
   }
 }
 
@@ -118,14 +185,20 @@ TEST(LabelValue, is_what_is_left_of_any_text) {
   EXPECT_EQ(features::label_value(std::string(200, 'a')).size(), 63U);
 }
 
-TEST(FeatureFileText, names_its_writer_and_its_end) {
+TEST(FeatureFileText, names_its_writer_its_rails_and_its_end) {
+  const features::Rails rails = {{{0, 0x18, 0, 0}, ""}};
   const auto text = features::to_feature_file(
-      {{"a/b", "c"}}, "7", std::chrono::system_clock::time_point(std::chrono::seconds(1700000000)));
+      {{"a/b", "c"}},
+      {"7", "b0", rails, std::chrono::system_clock::time_point(std::chrono::seconds(1700000000))});
   EXPECT_EQ(text,
             "# RDMA features of this node, by railhead, for node-feature-discovery.\n"
             "# writer: 7\n"
+            "# rails: b0 0000:18:00.0\n"
             "# +expiry-time=2023-11-14T22:13:20Z\n"
             "a/b=c\n");
+  EXPECT_EQ(features::rails_in(text, "b0"), rails);
+  EXPECT_TRUE(features::rails_in(text, "b1").empty());
+  EXPECT_TRUE(features::rails_in("a/b=c\n", "").empty());
   EXPECT_TRUE(features::is_written_by(text, "7"));
   EXPECT_FALSE(features::is_written_by(text, ""));
   EXPECT_FALSE(features::is_written_by("a/b=c\n", "7"));

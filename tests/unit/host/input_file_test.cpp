@@ -109,6 +109,19 @@ TEST(InputFile, a_device_is_written_to_and_not_replaced) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
+TEST(InputFile, whether_an_output_can_be_written_is_known_before) {
+  const test::TemporaryDirectory directory;
+  EXPECT_TRUE(check_output_file(directory / "new"));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  ASSERT_TRUE(write_file_atomic(directory / "old", "text"));
+  EXPECT_TRUE(check_output_file(directory / "old"));
+  EXPECT_EQ(read_input_file(directory / "old", 10).value(), "text");
+  EXPECT_TRUE(check_output_file("/dev/null"));
+  EXPECT_EQ(check_output_file(directory.path()).error().message,
+            directory.path().string() + ": is a directory");
+  EXPECT_THAT(check_output_file(directory / "none/a").error().message, HasSubstr("/none/a: "));
+}
+
 TEST(InputFile, a_pipe_without_a_writer_keeps_nobody_who_must_not_wait) {
   const test::TemporaryDirectory directory;
   const std::string pipe = directory / "pipe";
