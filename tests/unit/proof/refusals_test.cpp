@@ -5,7 +5,9 @@
 // not, and no container is missing without a word.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -263,7 +265,28 @@ bool is_an_end(const Question& question, int error_number) {
          question.find("/fd") != std::string::npos;
 }
 
+/// "Verdict: job: TCP nothing fallback", as the file says of each pod.
+std::string said_of(const proof::PodUse& pod) {
+  auto rung = std::string(to_string(pod.rung));
+  std::transform(rung.begin(), rung.end(), rung.begin(), [](unsigned char c) {
+    return c == ' ' ? '-' : static_cast<char>(std::tolower(c));
+  });
+  return "# Verdict: " + pod.record.pod + ": " + std::string(to_string(pod.verdict)) + " " + rung +
+         (pod.silent_fallback ? " fallback" : "") + "\n";
+}
+
 class Refusals : public testing::TestWithParam<std::string> {};
+
+TEST_P(Refusals, without_any_the_verdict_is_that_of_a_person) {
+  const auto text = text_of(RecordedUsage::path_of(GetParam()));
+  EXPECT_NE(text.find("\n# Source: "), std::string::npos);
+  // Slots are told by the pools of a configuration; tests/pods/check_usages.py asks the program.
+  if (GetParam() == "slot-on-tcp") return;
+  const RecordedUsage usage(GetParam());
+  for (const auto& pod : usage.clean().pods) {
+    EXPECT_NE(text.find(said_of(pod)), std::string::npos) << said_of(pod) << pod.why;
+  }
+}
 
 TEST_P(Refusals, of_one_question_leave_the_verdict_or_say_why_not) {
   const RecordedUsage usage(GetParam());
