@@ -136,7 +136,9 @@ TEST_F(KubeEventsTest, without_the_right_a_line_is_logged_and_events_are_lost) {
 
 TEST_F(KubeEventsTest, without_the_right_that_is_said_at_the_start) {
   options_.try_at_start = true;
-  always_ = reply(403, R"({"kind":"Status","message":"events is forbidden"})");
+  usual_ = [](const std::string&) {
+    return reply(403, R"({"kind":"Status","message":"events is forbidden"})");
+  };
   start();
   ASSERT_TRUE(until([&] { return !said().empty(); }));
   EXPECT_THAT(said(), HasSubstr("warn events not posted why=\"POST "
