@@ -310,7 +310,8 @@ Result<int> show_machine_config(const Invocation& invocation, const Options& opt
 
 constexpr const char* kSetupFooter =
     "plan and apply --dry-run show, apply does, status and verify look, revert takes back.\n"
-    "Exit codes: each command's own help has them.\n"
+    "Exit codes: 0 ok; 1 a step failed or was refused, or the node is not as wanted; 2 the machine "
+    "cannot be read; 64 usage.\n"
     "Example: railhead setup plan --profile bare-metal-ib";
 constexpr const char* kPlanFooter =
     "A step is todo, done, refused (above --allow, or not ours to change) or parked (waits for "
@@ -342,7 +343,7 @@ constexpr const char* kMachineConfigFooter =
     "What it has no place for is named on standard error.\n"
     "Exit codes: 0 printed; 2 the file cannot be read; 64 usage, or nothing of what is wanted has "
     "a place there.\n"
-    "Example: railhead setup machine-config --from setup.yaml --role gpu-worker | oc apply -f -";
+    "Example: railhead setup machine-config --role gpu-worker | oc apply -f -";
 constexpr const char* kProfileFooter =
     "Exit codes: 0 printed; 64 there is no such profile.\n"
     "Example: railhead setup profile roce >/etc/railhead/setup.yaml";

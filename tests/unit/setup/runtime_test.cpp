@@ -242,7 +242,7 @@ TEST(FilesStep, what_is_no_file_is_said_before_anything_is_done) {
   const auto want = wanted("memlock: {services: [containerd]}");
   const auto step = make_plan(tree.machine(), want, Risk::live).value().front();
   EXPECT_EQ(step.state, StepState::parked);
-  EXPECT_THAT(step.reason, HasSubstr("90-railhead-memlock.conf: is no file"));
+  EXPECT_THAT(step.reason, HasSubstr("90-railhead-memlock.conf: is not a file"));
 }
 
 TEST(PlanMemlock, a_service_that_is_not_here_waits) {

@@ -413,8 +413,8 @@ TEST_F(SriovTest, a_policy_that_selects_nothing_here_is_parked) {
 
 TEST_F(SriovTest, a_policy_without_a_name_says_what_it_selects) {
   const auto want = wanted(
-      "sriov: [{nicSelector: {vendor: 8086}}, {nicSelector: {deviceID: \"10C9\", "
-      "pfNames: [ens9]}}]");
+      "sriov: [{numVfs: 2, nicSelector: {vendor: 8086}}, "
+      "{numVfs: 2, nicSelector: {deviceID: \"10C9\", pfNames: [ens9]}}]");
   const auto plan = make_plan(tree_.machine(), want, Risk::reboot).value();
   EXPECT_EQ(plan.front().title, "a network function is 8086:*");
   EXPECT_THAT(states(plan),
