@@ -252,8 +252,8 @@ class Agent {
     in_force_.set(std::make_shared<const config::Config>(config_));
     const auto origin = TRY(options::machine_origin(settings()));
     NodeDoctor::Links links{[origin] { return options::open_machine(origin); },
-                            [this] { return options::doctor_wishes(*in_force_.get()); }, documents_.doctor,
-                            conditions_};
+                            [this] { return options::doctor_wishes(*in_force_.get()); },
+                            documents_.doctor, conditions_};
     return start(
         std::make_unique<NodeDoctorService>(context_, node_doctor_options(settings()), links));
   }

@@ -273,10 +273,9 @@ std::string overlap_in(const PhysicalWish& wish, unsigned count) {
 
 /// Before there are any. Who runs without NetworkManager needs no rule.
 void add_unmanaged(const Situation& situation, const PhysicalWish& wish, Plan& plan) {
-  const bool makes_netdevs =
-      std::any_of(wish.policies.begin(), wish.policies.end(), [](const VfPolicy* policy) {
-        return !policy->is_vfio && !policy->externally_managed;
-      });
+  const bool makes_netdevs = std::any_of(
+      wish.policies.begin(), wish.policies.end(),
+      [](const VfPolicy* policy) { return !policy->is_vfio && !policy->externally_managed; });
   const std::string& netdev = wish.function.netdev;
   if (!makes_netdevs || netdev.empty()) return;
   if (system::read_unit(*situation.machine.host, "NetworkManager").path.empty()) return;

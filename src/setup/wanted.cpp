@@ -100,8 +100,8 @@ bool is_sysctl(const std::string& key) {
   const auto has_two = std::adjacent_find(key.begin(), key.end(), [](char a, char b) {
     return contains(kSeparators, a) && contains(kSeparators, b);
   });
-  return is_name(key, "_-./") && has_two == key.end() &&
-         !contains(kSeparators, key.front()) && !contains(kSeparators, key.back());
+  return is_name(key, "_-./") && has_two == key.end() && !contains(kSeparators, key.front()) &&
+         !contains(kSeparators, key.back());
 }
 
 Status read_sysctl(const Value& value, Wanted& wanted) {
