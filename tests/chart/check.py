@@ -241,6 +241,13 @@ class Chart(unittest.TestCase):
         self.assertTrue(spec["automountServiceAccountToken"])
         self.assertIn({"name": "RAILHEAD_KUBERNETES_EVENTS", "value": "true"}, spec["containers"][0]["env"])
 
+    def test_who_asks_for_users_of_devices_sees_processes(self) -> None:
+        for value, sees in ("pods.enabled=false", False), ("pods.enabled=true", True), ("setup.enabled=true", True):
+            found = objects(render("--set", "openshift.enabled=true", "--set", value))
+            spec = next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
+            allowed = next(one for one in found if one["kind"] == "SecurityContextConstraints")["allowHostPID"]
+            self.assertEqual((sees, sees), (spec.get("hostPID", False), allowed), value)
+
     def test_alerts_and_dashboards_are_the_files(self) -> None:
         found = objects(render(*CASES["everything"]))
         rules = next(one for one in found if one["kind"] == "PrometheusRule")
