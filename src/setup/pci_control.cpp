@@ -16,14 +16,15 @@ constexpr unsigned kReadRequestShift = 12;
 constexpr unsigned kSmallestRead = 128;
 constexpr unsigned kLargestRead = 4096;
 
-constexpr std::string_view kNames[] = {"max-read-request", "relaxed-ordering"};
+constexpr std::string_view kFieldNames[] = {"max-read-request", "relaxed-ordering"};
 
 std::string config_path(const std::string& subject) {
   return function_path(subject.substr(0, subject.find('/')), "config");
 }
 
 PciField field_of(const std::string& subject) {
-  return subject.ends_with(kNames[0]) ? PciField::max_read_request : PciField::relaxed_ordering;
+  return subject.ends_with(kFieldNames[0]) ? PciField::max_read_request
+                                           : PciField::relaxed_ordering;
 }
 
 Result<node::PciConfig> config_of(host::Host& host, const std::string& path) {
@@ -50,7 +51,7 @@ Result<std::uint16_t> with_field(std::uint16_t control, PciField field, const st
 }  // namespace
 
 std::string pci_subject(const std::string& address, PciField field) {
-  return address + "/" + std::string(kNames[static_cast<std::size_t>(field)]);
+  return address + "/" + std::string(kFieldNames[static_cast<std::size_t>(field)]);
 }
 
 std::string text_of_field(const node::PciConfig& config, PciField field) {

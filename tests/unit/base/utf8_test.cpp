@@ -50,8 +50,8 @@ TEST(Utf8, a_text_is_cut_between_characters) {
 }
 
 TEST(Utf8, controls_are_those_of_c0_and_c1) {
-  for (const char32_t code : {0x00, 0x0a, 0x1f, 0x7f, 0x80, 0x9f}) EXPECT_TRUE(is_control(code));
-  for (const char32_t code : {0x20, 0x7e, 0xa0, 0x2028}) EXPECT_FALSE(is_control(code));
+  for (const char32_t code : U"\x01\x0a\x1f\x7f\u0080\u009f") EXPECT_TRUE(is_control(code));
+  for (const char32_t code : std::u32string_view(U" ~\u00a0\u2028")) EXPECT_FALSE(is_control(code));
 }
 
 }  // namespace
