@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """railhead setup where one system call that changes something fails, in apply and in revert: a disk with an error, a
 full one. It says so and ends; a second apply ends as one that was never disturbed, and a revert as if there had been
-none. strace(1) makes the call fail: `-e inject=CALL:error=EIO:when=N`, once for each N."""
+none. strace(1) makes the call fail: `-e inject=CALL:error=EIO:when=N`, once for each N.
 
+failing_calls.py [--each N] [CALL…]: all of these calls, or every Nth."""
+
+import argparse
+import itertools
 import json
 import pathlib
 import subprocess
@@ -32,19 +36,25 @@ def fails(trial: Trial, verb: str, call: str, number: int) -> None:
 
 
 def main() -> int:
-    failures = 0
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--each", type=int, default=1)
+    parser.add_argument("calls", nargs="*", default=list(CALLS))
+    arguments = parser.parse_args()
+    failures, count = 0, itertools.count()
     with tempfile.TemporaryDirectory(prefix="railhead-setup-") as folder:
         trial = Trial(pathlib.Path(folder))
         trial.again()
         trial.run("apply")
         after = tree(trial.root)
         for verb in ("apply", "revert"):
-            for call in sys.argv[1:] or CALLS:
+            for call in arguments.calls:
                 trial.again()
                 if verb == "revert":
                     trial.run("apply")
                 for number in interesting(call, verb, trial):
                     for ends_as in ("applied", "taken back"):
+                        if next(count) % arguments.each:
+                            continue
                         trial.again()
                         if verb == "revert":
                             trial.run("apply")
