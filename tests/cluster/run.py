@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests on a real Kubernetes: run.py --kubernetes 1.36|1.30 [pattern…]
+"""Tests on a real Kubernetes: run.py --kubernetes 1.36|1.30 [--leave-out PATTERN]… [pattern…]
 
 etcd, API server, scheduler, controller manager and a kubelet beside containerd (2.4 for 1.36, 1.7 for
 1.30), the agent on a machine of the box, and a stand-in for NVIDIA's device plugin, all private. One
@@ -25,7 +25,7 @@ from lib.runner import SKIPPED, Lines, collect  # noqa: E402
 RUNTIMES = {"1.36": "2.4", "1.30": "1.7"}
 
 
-def run(version: str, programs: pathlib.Path, patterns: list[str]) -> int:
+def run(version: str, programs: pathlib.Path, patterns: list[str], left_out: list[str]) -> int:
     from kube.case import ClusterCase
     from kube.cluster import Cluster
 
@@ -37,7 +37,7 @@ def run(version: str, programs: pathlib.Path, patterns: list[str]) -> int:
         cluster.start()
         print(f"Kubernetes {version}: node ready after {time.monotonic() - began:.0f} s", flush=True)
         ClusterCase.cluster, ClusterCase.folder = cluster, folder
-        collect(HERE / "scenarios", patterns).run(result)
+        collect(HERE / "scenarios", patterns, left_out).run(result)
     finally:
         cluster.remove()
         if result.failed == 0 and sys.exc_info()[0] in (None, jail.Interrupted):
@@ -54,6 +54,7 @@ def run(version: str, programs: pathlib.Path, patterns: list[str]) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kubernetes", choices=sorted(RUNTIMES), required=True)
+    parser.add_argument("--leave-out", metavar="PATTERN", action="append", default=[])
     parser.add_argument("pattern", nargs="*")
     options = parser.parse_args()
     lacking = needs.missing({"openssl": "openssl", "buildah": "buildah"})
@@ -63,7 +64,7 @@ def main() -> int:
     paths.fetch("cni")
     paths.fetch("containerd", RUNTIMES[options.kubernetes])
     programs = paths.fetch("kubernetes", options.kubernetes)
-    return jail.run(lambda: run(options.kubernetes, programs, options.pattern))
+    return jail.run(lambda: run(options.kubernetes, programs, options.pattern, options.leave_out))
 
 
 if __name__ == "__main__":

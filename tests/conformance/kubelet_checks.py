@@ -440,7 +440,8 @@ class PodResources(KubeletCase):
     def test_what_a_large_answer_took_is_given_back(self) -> None:
         memory = resident_kib(self.running.pid)
         self.kubelet.pods = self.holding(15 << 20)
-        self.assertIn("/dev/infiniband/uverbs0", self.nodes_given())
+        # A busy machine may need longer for it than a hook waits.
+        wait_until("it is read in time", lambda: "/dev/infiniband/uverbs0" in self.nodes_given())
         wait_until(
             "less than half of the answer is resident",
             lambda: resident_kib(self.running.pid) < memory + (7 << 10),

@@ -51,13 +51,14 @@ class Lines(unittest.TestResult):
         print(f"ok    {seconds:5.1f} s  {name}", flush=True)
 
 
-def collect(package: pathlib.Path, patterns: list[str]) -> unittest.TestSuite:
-    """The tests of a package whose name contains one of the patterns; all without patterns."""
+def collect(package: pathlib.Path, patterns: list[str], left_out: list[str] = ()) -> unittest.TestSuite:
+    """The tests of a package whose name contains one of the patterns, all without patterns; less those left out."""
     suite = unittest.TestSuite()
     for file in sorted(package.glob("[a-z]*.py")):
         module = importlib.import_module(f"{package.name}.{file.stem}")
         for case in unittest.defaultTestLoader.loadTestsFromModule(module):
             for test in case:
-                if not patterns or any(pattern in test.id() for pattern in patterns):
+                chosen = not patterns or any(pattern in test.id() for pattern in patterns)
+                if chosen and not any(pattern in test.id() for pattern in left_out):
                     suite.addTest(test)
     return suite

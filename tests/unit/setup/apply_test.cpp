@@ -365,7 +365,9 @@ TEST_F(ApplyTest, what_is_too_much_for_the_journal_is_not_changed) {
   tree_.write(file, std::string(1000000, '\x01'));
   tree_.write("etc/sysctl.d/90-railhead.conf", std::string(1000000, '\x01'));
   tree_.write("etc/security/limits.d/99-railhead-memlock.conf", std::string(1000000, '\x01'));
-  const auto outcome = do_apply();
+  const auto outcome = do_apply(
+      "modules: [ib_umad]\nmemlock: {limitsFile: true}\n"
+      "sysctl: {net.ipv4.conf.all.arp_ignore: 1}\n");
   EXPECT_TRUE(outcome.has_failed);
   EXPECT_THAT(outcome.steps, Contains(testing::Field(
                                  &Step::reason, HasSubstr("the journal would be unreadable"))));
