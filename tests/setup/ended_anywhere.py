@@ -6,6 +6,7 @@ After each death a second apply ends as one that was never disturbed, and a reve
 none. strace(1) ends the program: `-e inject=CALL:signal=KILL:when=N`, once for each N until it survives.
 """
 
+import itertools
 import os
 import pathlib
 import shutil
@@ -14,6 +15,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterable
 
 RAILHEAD = os.environ["RAILHEAD_BIN"]
 CALLS = "mkdirat,unlinkat,renameat,write,fsync,openat"
@@ -103,8 +105,11 @@ def interesting(call: str, verb: str, trial: Trial) -> list[int]:
     return changing
 
 
-def main() -> int:
-    deaths = 0
+def disturbed(calls: Iterable[str], disturb: Callable[[Trial, str, str, int], bool], happens: str,
+              each: int = 1) -> int:
+    """disturb(trial, verb, call, number) at each place, or every so manyth; False: the run came to its end before. Then
+    a second apply ends as one that was never disturbed, and a revert as if there had been none. How many were."""
+    runs, places = 0, itertools.count()
     with tempfile.TemporaryDirectory(prefix="railhead-setup-") as folder:
         trial = Trial(pathlib.Path(folder))
         trial.again()
@@ -113,24 +118,31 @@ def main() -> int:
         trial.run("revert")
         trial.expect(trial.before, "revert does not lead back")
         for verb in ("apply", "revert"):
-            for call in CALLS.split(","):
+            for call in calls:
                 trial.again()
                 if verb == "revert":
                     trial.run("apply")
                 for number in interesting(call, verb, trial):
                     for ends_as in ("applied", "taken back"):
+                        if next(places) % each:
+                            continue
                         trial.again()
                         if verb == "revert":
                             trial.run("apply")
-                        if not trial.dies(verb, call, number):
+                        if not disturb(trial, verb, call, number):
                             continue
-                        deaths += 1
-                        where = f"killed at {call} {number} of {verb}, then {ends_as}"
+                        runs += 1
+                        where = f"{call} {number} of {verb} {happens}, then {ends_as}"
                         if ends_as == "applied":
                             trial.run("apply")
                             trial.expect(after, where)
                         trial.run("revert")
                         trial.expect(trial.before, where)
+    return runs
+
+
+def main() -> int:
+    deaths = disturbed(CALLS.split(","), Trial.dies, "ends it")
     print(f"{deaths} deaths, each mended")
     return 0 if deaths > 50 else 1
 
