@@ -34,7 +34,7 @@ KubeEvents::KubeEvents(Context context, KubeEventsOptions options, EventOutbox& 
               {kAnswerTime, kMaxAnswerBytes}),
       tokens_(options_.burst),
       refilled_(context.clock.now()),
-      retry_(options_.first_retry) {}
+      retries_(options_.first_retry, options_.longest_retry) {}
 
 void KubeEvents::start() {
   if (options_.try_at_start) try_one();
@@ -116,7 +116,7 @@ void KubeEvents::answered(kube::Event event, const std::string& name, const kube
   }
   if (!answer || may_pass(status)) {
     outbox_.put_back(std::move(event));
-    back_off();
+    not_before_ = context_.clock.now() + retries_.next();
   } else {
     context_.metrics.kube_events.add("dropped");  // others may be taken
   }
@@ -126,7 +126,7 @@ void KubeEvents::answered(kube::Event event, const std::string& name, const kube
 
 void KubeEvents::posted(const kube::Event& event, const std::string& name) {
   context_.metrics.kube_events.add("posted");
-  retry_ = options_.first_retry;
+  retries_.succeeded();
   auto& there = posted_[{event.about, event.reason}];
   there.name = name;
   there.count += event.count;
@@ -141,11 +141,6 @@ void KubeEvents::failed(const kube::Request& request, const Result<kube::Answer>
   if (!said_.insert(kind).second) return;
   const auto why = answer ? kube::refusal(request, *answer) : answer.error();
   context_.log.write(config::LogLevel::warn, "events not posted", {{"why", why.message}});
-}
-
-void KubeEvents::back_off() {
-  not_before_ = context_.clock.now() + retry_;
-  retry_ = std::min(retry_ * 2, options_.longest_retry);
 }
 
 void KubeEvents::forget_oldest() {

@@ -13,6 +13,7 @@
 #include "agent/context.h"
 #include "agent/event_outbox.h"
 #include "kube/client.h"
+#include "kube/retries.h"
 
 namespace railhead::agent {
 
@@ -59,7 +60,6 @@ class KubeEvents {
                 const Result<kube::Answer>& answer);
   void posted(const kube::Event& event, const std::string& name);
   void failed(const kube::Request& request, const Result<kube::Answer>& answer);
-  void back_off();
   void forget_oldest();
   std::string new_name(const kube::EventObject& about);
 
@@ -73,7 +73,7 @@ class KubeEvents {
   unsigned tokens_;
   std::chrono::steady_clock::time_point refilled_;
   std::chrono::steady_clock::time_point not_before_{};
-  std::chrono::milliseconds retry_;
+  kube::Retries retries_;
   std::uint64_t last_number_ = 0;
   std::set<int> said_;  ///< kinds of failure that the log has
 };

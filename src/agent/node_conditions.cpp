@@ -40,7 +40,7 @@ NodeConditions::NodeConditions(Context context, NodeConditionsOptions options,
           context.loop,
           [this] { return kube::read_access(options_.access, host::read_file_at_once); },
           kNodeLimits),
-      retry_(options_.first_retry) {}
+      retries_(options_.first_retry, options_.longest_retry, kLongestAsked) {}
 
 void NodeConditions::start() {
   look();
@@ -131,7 +131,7 @@ void NodeConditions::write(const checks::ConditionsSeen& seen, Conditions condit
     written_at_ = context_.clock.now();
     written_look_ = look;
     not_before_ = written_at_ + options_.shortest_gap;
-    retry_ = options_.first_retry;
+    retries_.succeeded();
     said_.clear();
     report_("node conditions: written");
   });
@@ -146,9 +146,7 @@ void NodeConditions::failed(const Error& why, std::optional<std::chrono::seconds
   said_ = why.message;
   report_("node conditions: not written, trying again: " + why.message);
   there_.reset();
-  const std::chrono::milliseconds wanted = asked.value_or(std::chrono::seconds(0));
-  not_before_ = context_.clock.now() + std::max(retry_, std::min(wanted, kLongestAsked));
-  retry_ = std::min(retry_ * 2, options_.longest_retry);
+  not_before_ = context_.clock.now() + retries_.next(asked);
 }
 
 }  // namespace railhead::agent

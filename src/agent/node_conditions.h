@@ -14,6 +14,7 @@
 #include "checks/conditions.h"
 #include "kube/client.h"
 #include "kube/node_condition.h"
+#include "kube/retries.h"
 #include "loop/shared.h"
 
 namespace railhead::agent {
@@ -69,7 +70,7 @@ class NodeConditions {
   std::chrono::steady_clock::time_point written_at_{};    ///< last
   std::chrono::steady_clock::time_point written_look_{};  ///< which look that was of
   std::chrono::steady_clock::time_point not_before_{};
-  std::chrono::milliseconds retry_;
+  kube::Retries retries_;
   std::string said_;  ///< the failure that the log has
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/startup_taint.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "agent/node_name.h"
@@ -26,7 +25,7 @@ StartupTaint::StartupTaint(Context context, StartupTaintOptions options,
       timer_(context.loop),
       client_(context.loop,
               [this] { return kube::read_access(options_.access, host::read_file_at_once); }),
-      retry_(options_.first_retry) {
+      retries_(options_.first_retry, options_.longest_retry, options_.longest_asked) {
   options_.node = kubernetes_node_name(options_.node);
 }
 
@@ -82,7 +81,7 @@ void StartupTaint::done(Outcome outcome) {
   }
   said_ = kAbsent;
   report_("startup taint: not on the node");
-  retry_ = options_.first_retry;
+  retries_.succeeded();
   conflicts_ = 0;
   look_in(options_.look_again);
 }
@@ -96,11 +95,7 @@ void StartupTaint::failed(const Error& why, std::optional<std::chrono::seconds> 
   said_ = why.message;
   report_("startup taint: stays if it is there, trying again: " + why.message);
   conflicts_ = 0;
-  const auto wait =
-      std::max(retry_, std::min(std::chrono::milliseconds(asked.value_or(std::chrono::seconds(0))),
-                                options_.longest_asked));
-  retry_ = std::min(retry_ * 2, options_.longest_retry);
-  look_in(wait);
+  look_in(retries_.next(asked));
 }
 
 void StartupTaint::look_in(std::chrono::milliseconds time) {

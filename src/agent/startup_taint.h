@@ -11,6 +11,7 @@
 #include "agent/context.h"
 #include "base/result.h"
 #include "kube/client.h"
+#include "kube/retries.h"
 
 namespace railhead::agent {
 
@@ -57,7 +58,7 @@ class StartupTaint {
   bool serves_ = false;
   bool is_asking_ = false;
   unsigned conflicts_ = 0;  ///< one after the other
-  std::chrono::milliseconds retry_;
+  kube::Retries retries_;
   std::string said_;  ///< last, to the log
 };
 

@@ -95,6 +95,26 @@ def objects(text: str) -> list[dict]:
     return sorted((one for one in yaml.safe_load_all(text) if one), key=lambda one: one["kind"])
 
 
+def agent_spec(values: str) -> dict:
+    """Of the agent's pod."""
+    found = objects(render("--set", values, release="railhead"))
+    return next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
+
+
+def rights(page: str, values: str) -> tuple[list[dict], list[dict]]:
+    """What a page of deploy/rbac makes in kube-system, and what the chart makes of these kinds with the option."""
+    found = objects(render("--set", values, "--kube-version", "1.36.0", release="railhead"))
+    text = (TREE / f"deploy/rbac/{page}.yaml").read_text()
+    for old, new in (("railhead:railhead", "kube-system:railhead"), ("namespace: railhead", "namespace: kube-system"),
+                     (f"railhead-{page}", f"kube-system-railhead-{page}")):
+        text = text.replace(old, new)
+    made = objects(text)
+    kinds = {one["kind"] for one in made}
+    for one in found:
+        one["metadata"].pop("labels")
+    return made, [one for one in found if one["kind"] in kinds]
+
+
 def without_helm(text: str) -> str:
     """For who does not use it."""
     lines = text.splitlines(keepends=True)
@@ -184,41 +204,23 @@ class Chart(unittest.TestCase):
                 self.assertEqual(wanted, found)
 
     def test_the_startup_taint_has_the_rights_of_the_page(self) -> None:
-        found = objects(render("--set", "startupTaint.enabled=true", "--kube-version", "1.36.0", release="railhead"))
-        page = objects((TREE / "deploy/rbac/startup-taint.yaml").read_text()
-                       .replace("railhead:railhead", "kube-system:railhead")
-                       .replace("namespace: railhead", "namespace: kube-system")
-                       .replace("railhead-startup-taint", "kube-system-railhead-startup-taint"))
-        kinds = {one["kind"] for one in page}
-        for one in found:
-            one["metadata"].pop("labels")
-        self.assertEqual(page, [one for one in found if one["kind"] in kinds])
-        spec = next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
+        page, found = rights("startup-taint", "startupTaint.enabled=true")
+        self.assertEqual(page, found)
+        spec = agent_spec("startupTaint.enabled=true")
         self.assertTrue(spec["automountServiceAccountToken"])
         self.assertIn({"name": "RAILHEAD_STARTUP_TAINT", "value": "true"}, spec["containers"][0]["env"])
 
     def test_node_conditions_have_the_rights_of_the_page(self) -> None:
-        def daemon(*values: str) -> dict:
-            found = objects(render("--set", "nodeConditions.enabled=true", *values, release="railhead"))
-            return next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
-
-        found = objects(render("--set", "nodeConditions.enabled=true", "--kube-version", "1.36.0", release="railhead"))
-        page = objects((TREE / "deploy/rbac/node-conditions.yaml").read_text()
-                       .replace("railhead:railhead", "kube-system:railhead")
-                       .replace("namespace: railhead", "namespace: kube-system")
-                       .replace("railhead-node-conditions", "kube-system-railhead-node-conditions"))
-        kinds = {one["kind"] for one in page}
-        for one in found:
-            one["metadata"].pop("labels")
-        self.assertEqual(page, [one for one in found if one["kind"] in kinds])
+        page, found = rights("node-conditions", "nodeConditions.enabled=true")
+        self.assertEqual(page, found)
         # The conditions that the policy leaves the token are those that the agent writes.
         policy = next(one for one in page if one["kind"] == "ValidatingAdmissionPolicy")["spec"]
         ours = next(one["expression"] for one in policy["variables"] if one["name"] == "ours")
         types = [one["type"] for one in json.loads(NPD.read_text())["conditions"]]
         self.assertEqual(types, re.findall(r"'(\w+)'", ours))
-        spec = daemon()
-        self.assertTrue(spec["automountServiceAccountToken"])
-        for spec, interval in (spec, "5m"), (daemon("--set", "doctor.interval=1m"), "1m"):
+        for values, interval in ("", "5m"), (",doctor.interval=1m", "1m"):
+            spec = agent_spec("nodeConditions.enabled=true" + values)
+            self.assertTrue(spec["automountServiceAccountToken"])
             env = {one["name"]: one.get("value") for one in spec["containers"][0]["env"]}
             self.assertEqual("true", env["RAILHEAD_NODE_CONDITIONS"])
             self.assertEqual(interval, env["RAILHEAD_DOCTOR_INTERVAL"])

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/node_conditions_service.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <functional>
-#include <mutex>
+#include <atomic>
 
 #include "data/below.h"
 #include "data/json.h"
-#include "host/unique_fd.h"
-#include "loop/mail_loop.h"
-#include "unit/host/temporary_directory.h"
-#include "unit/kube/https_server.h"
+#include "unit/agent/api_server_test.h"
 
 namespace railhead::test {
 namespace {
@@ -50,16 +44,12 @@ class SteppedClock final : public host::Clock {
 };
 
 /// An API server with one node, whose next answers a test may choose.
-class NodeConditionsTest : public testing::Test {
+class NodeConditionsTest : public ApiServerTest {
  protected:
   NodeConditionsTest()
-      : server_(certificate_, [this](const std::string&) { return answer(); }) {
-    std::ofstream(folder_ / "ca.crt") << authority_.pem();
-    std::ofstream(folder_ / "token") << "t0";
+      : ApiServerTest([this](const std::string&) { return reply(200, node_); }) {
     options_.node = "node-1";
-    options_.access.environment = {{"KUBERNETES_SERVICE_HOST", "127.0.0.1"},
-                                   {"KUBERNETES_SERVICE_PORT", server_.port()}};
-    options_.access.service_account = folder_.path().string();
+    options_.access = access();
     options_.look_every = 5ms;
     options_.stale_after = 1h;
     options_.shortest_gap = 0ms;
@@ -71,16 +61,8 @@ class NodeConditionsTest : public testing::Test {
     if (service_) service_->stop(5s);
   }
 
-  Reply answer() {
-    const std::lock_guard lock(mutex_);
-    if (next_.empty()) return reply(200, node_);
-    auto reply = next_.front();
-    next_.erase(next_.begin());
-    return reply;
-  }
-
   void start() {
-    service_.emplace(agent::Context{loop_, mail_.box(), clock_, log_, metrics_}, options_, seen_);
+    service_.emplace(agent::Context{loop_, mail_.box(), stepped_, log_, metrics_}, options_, seen_);
     ASSERT_TRUE(service_->start());
   }
 
@@ -88,13 +70,8 @@ class NodeConditionsTest : public testing::Test {
   void look(Outcome outcome, const std::string& message = "text") {
     seen_.set(std::make_shared<const checks::ConditionsSeen>(checks::ConditionsSeen{
         {{kType, outcome, "RDMALinkIsDown", message}, {kOther, Outcome::unknown, "NotKnown", ""}},
-        clock_.now(),
-        clock_.calendar()}));
-  }
-
-  static bool until(const std::function<bool()>& so) {
-    for (int i = 0; i < 2000 && !so(); ++i) std::this_thread::sleep_for(5ms);
-    return so();
+        stepped_.now(),
+        stepped_.calendar()}));
   }
 
   double counted(const char* outcome) {
@@ -103,17 +80,6 @@ class NodeConditionsTest : public testing::Test {
 
   bool until_counted(const char* outcome, double number) {
     return until([&] { return counted(outcome) >= number; });
-  }
-
-  std::string said() {
-    log_.flush();
-    return file_text(folder_ / "log");
-  }
-
-  [[nodiscard]] std::vector<std::string> verbs() const {
-    std::vector<std::string> verbs;
-    for (const auto& one : server_.requests()) verbs.push_back(one.substr(0, one.find(' ')));
-    return verbs;
   }
 
   /// "TYPE STATUS REASON: MESSAGE at HEARTBEAT since TRANSITION" of the last patch, by second.
@@ -131,20 +97,8 @@ class NodeConditionsTest : public testing::Test {
     return lines;
   }
 
-  TemporaryDirectory folder_;
-  Certificate authority_{""};
-  Certificate certificate_{"IP:127.0.0.1", &authority_};
-  std::mutex mutex_;
-  std::vector<Reply> next_;
   std::string node_ = R"({"status":{"conditions":[{"type":"Ready","status":"True"}]}})";
-  HttpsServer server_;
-  host::UniqueFd log_file_{
-      ::open((folder_ / "log").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_APPEND, 0600)};
-  boost::asio::io_context loop_{1};
-  loop::MailLoop mail_{std::move(loop::Mailbox::open()).value(), loop_};
-  SteppedClock clock_;
-  agent::Log log_{config::LogLevel::info, config::LogFormat::text, log_file_.get()};
-  agent::Metrics metrics_;
+  SteppedClock stepped_;
   loop::Shared<checks::LatestConditions> seen_;
   agent::NodeConditionsOptions options_;
   std::optional<agent::NodeConditionsService> service_;
@@ -175,16 +129,16 @@ TEST_F(NodeConditionsTest, what_has_not_changed_is_written_again_as_a_heartbeat_
   start();
   look(Outcome::good);
   ASSERT_TRUE(until_counted("written", 1));
-  clock_.advance(60s);
+  stepped_.advance(60s);
   look(Outcome::good);
   std::this_thread::sleep_for(100ms);
   EXPECT_EQ(counted("written"), 1);
-  clock_.advance(240s);
+  stepped_.advance(240s);
   ASSERT_TRUE(until_counted("written", 2));
   EXPECT_THAT(patched(),
               ElementsAre("RDMALinkUnhealthy False RDMALinkIsDown: text at 14:20Z since 13:20Z"))
       << "the time is that of the look";
-  clock_.advance(300s);
+  stepped_.advance(300s);
   std::this_thread::sleep_for(100ms);
   EXPECT_EQ(counted("written"), 2) << "without a look it would not be true";
   look(Outcome::good);
@@ -197,12 +151,12 @@ TEST_F(NodeConditionsTest, a_change_is_written_at_once_with_its_time) {
   start();
   look(Outcome::good);
   ASSERT_TRUE(until_counted("written", 1));
-  clock_.advance(10s);
+  stepped_.advance(10s);
   look(Outcome::problem);
   ASSERT_TRUE(until_counted("written", 2));
   EXPECT_THAT(patched(),
               ElementsAre("RDMALinkUnhealthy True RDMALinkIsDown: text at 13:30Z since 13:30Z"));
-  clock_.advance(10s);
+  stepped_.advance(10s);
   look(Outcome::problem, "another port");
   ASSERT_TRUE(until_counted("written", 3));
   EXPECT_THAT(patched(), ElementsAre("RDMALinkUnhealthy True RDMALinkIsDown: another port at "
@@ -227,13 +181,13 @@ TEST_F(NodeConditionsTest, without_looks_nothing_is_known_any_more) {
   start();
   look(Outcome::good);
   ASSERT_TRUE(until_counted("written", 1));
-  clock_.advance(3600s);
+  stepped_.advance(3600s);
   ASSERT_TRUE(until_counted("written", 2));
   EXPECT_THAT(
       patched(),
       ElementsAre("RDMALinkUnhealthy Unknown NotKnown: no look since "
                   "2023-11-14T22:13:20Z: reading the machine hangs at 13:20Z since 13:20Z"));
-  clock_.advance(3600s);
+  stepped_.advance(3600s);
   std::this_thread::sleep_for(100ms);
   EXPECT_EQ(counted("written"), 2) << "a heartbeat would say that somebody looks";
 }
@@ -244,11 +198,11 @@ TEST_F(NodeConditionsTest, writes_have_a_pause_between_and_the_newest_counts) {
   look(Outcome::good);
   ASSERT_TRUE(until_counted("written", 1));
   look(Outcome::problem);
-  clock_.advance(1s);
+  stepped_.advance(1s);
   look(Outcome::problem, "newest");
   std::this_thread::sleep_for(100ms);
   EXPECT_EQ(counted("written"), 1);
-  clock_.advance(9s);
+  stepped_.advance(9s);
   ASSERT_TRUE(until_counted("written", 2));
   EXPECT_THAT(patched()[0], HasSubstr("newest"));
 }
@@ -290,17 +244,17 @@ TEST_F(NodeConditionsTest, pauses_after_failures_grow_and_the_server_may_ask_for
   start();
   look(Outcome::good);
   ASSERT_TRUE(until_counted("failed", 1));
-  clock_.advance(1s);
+  stepped_.advance(1s);
   ASSERT_TRUE(until_counted("failed", 2));
-  clock_.advance(1s);
+  stepped_.advance(1s);
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(counted("failed"), 2);
-  clock_.advance(1s);
+  stepped_.advance(1s);
   ASSERT_TRUE(until_counted("failed", 3));
-  clock_.advance(19s);
+  stepped_.advance(19s);
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(verbs().size(), 3U);
-  clock_.advance(1s);
+  stepped_.advance(1s);
   EXPECT_TRUE(until_counted("written", 1));
 }
 

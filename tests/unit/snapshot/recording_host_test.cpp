@@ -8,6 +8,7 @@
 #include "host/host_error.h"
 #include "snapshot/snapshot_host.h"
 #include "unit/host/answers.h"
+#include "unit/host/empty_host.h"
 #include "unit/snapshot/random_tree.h"
 
 namespace railhead::snapshot {
@@ -99,20 +100,10 @@ TEST(RecordingHost, directories_that_dots_left_are_kept) {
 }
 
 /// Answers "/a" as a file, and later has something below it.
-class Changing : public host::Host {
+class Changing : public test::EmptyHost {
  public:
   Result<std::optional<std::string>> read(const std::string& path) override {
     return std::optional<std::string>(path);
-  }
-
-  Result<std::optional<std::string>> readlink(const std::string&) override { return host::kAbsent; }
-
-  Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
-    return host::kAbsent;
-  }
-
-  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
-    return host::kAbsent;
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "host/host_error.h"
 #include "snapshot/snapshot_host.h"
+#include "unit/host/empty_host.h"
 
 namespace railhead::test {
 namespace {
@@ -76,20 +77,8 @@ TEST(HeldFiles, what_is_behind_a_limit_was_not_looked_at) {
 }
 
 /// A container whose processes hold any number of descriptors.
-class ManyFiles final : public host::Host {
+class ManyFiles final : public EmptyHost {
  public:
-  Result<std::optional<std::string>> read(const std::string&) override { return host::kAbsent; }
-
-  Result<std::optional<std::string>> readlink(const std::string&) override { return host::kAbsent; }
-
-  Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
-    return host::kAbsent;
-  }
-
-  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
-    return host::kAbsent;
-  }
-
   Result<std::optional<host::LinkWalk>> walk_links(
       const std::string&, std::size_t limit,
       const std::function<void(const std::string&)>& take) override {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "host/host_error.h"
 #include "snapshot/snapshot_host.h"
+#include "unit/host/empty_host.h"
 #include "unit/netlink_builder.h"
 #include "unit/source_dir.h"
 #include "usage/usage.h"
@@ -95,20 +96,8 @@ TEST(ReadUsage, a_list_that_exceeds_a_limit_of_ours_says_so) {
 }
 
 /// Two devices, each with so many queue pairs and memory regions of 60 objects a message.
-class ManyObjects final : public host::Host {
+class ManyObjects final : public EmptyHost {
  public:
-  Result<std::optional<std::string>> read(const std::string&) override { return host::kAbsent; }
-
-  Result<std::optional<std::string>> readlink(const std::string&) override { return host::kAbsent; }
-
-  Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
-    return host::kAbsent;
-  }
-
-  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
-    return host::kAbsent;
-  }
-
   Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override {
     if (dump.command == 1) {
       return std::optional(rdma_message(1, u32(1, 0) + text_attribute(2, "mlx5_0")) +

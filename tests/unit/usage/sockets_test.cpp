@@ -7,6 +7,7 @@
 
 #include "host/host_error.h"
 #include "snapshot/snapshot_host.h"
+#include "unit/host/empty_host.h"
 
 namespace railhead::test {
 namespace {
@@ -152,20 +153,10 @@ TEST(Sockets, of_the_nodes_connections_each_holder_has_its_own) {
 }
 
 /// Any number of connections in each namespace.
-class ManySockets final : public host::Host {
+class ManySockets final : public EmptyHost {
  public:
-  Result<std::optional<std::string>> read(const std::string&) override { return host::kAbsent; }
-
   Result<std::optional<std::string>> readlink(const std::string& path) override {
     return std::optional<std::string>(path == "/proc/1/ns/net" ? "net:[1]" : names.at(path));
-  }
-
-  Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
-    return host::kAbsent;
-  }
-
-  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
-    return host::kAbsent;
   }
 
   Result<std::optional<std::vector<host::TcpSocket>>> tcp_sockets(const std::string&) override {
