@@ -53,6 +53,11 @@ inline constexpr std::uint16_t kVendorMellanox = 0x15b3;
 inline constexpr std::uint32_t kPciDisplayClass = 0x030000;  ///< VGA compatible controller
 inline constexpr std::uint32_t kPciBridgeClass = 0x060400;   ///< PCI to PCI bridge
 
+/// vfio-pci, or mlx5_vfio_pci and others that do the same for one vendor's functions.
+inline bool is_vfio_driver(std::string_view driver) {
+  return driver.ends_with("vfio-pci") || driver.ends_with("vfio_pci");
+}
+
 /// One function or bridge of the PCI tree, with what sysfs says of it.
 /// Source: Linux Documentation/ABI/testing/sysfs-bus-pci.
 struct PciDevice {
@@ -94,10 +99,7 @@ struct PciDevice {
     return vendor == kVendorMellanox && device == 0x2100;
   }
 
-  /// By vfio-pci, or by mlx5_vfio_pci and others that do the same for one vendor's functions.
-  [[nodiscard]] bool held_by_vfio() const {
-    return driver && (driver->ends_with("vfio-pci") || driver->ends_with("vfio_pci"));
-  }
+  [[nodiscard]] bool held_by_vfio() const { return driver && is_vfio_driver(*driver); }
 
   /// "26", "noiommu-26": the node of its IOMMU group in /dev/vfio; absent where it has none.
   [[nodiscard]] std::optional<std::string> vfio_group_name() const {

@@ -126,9 +126,10 @@ std::vector<FileText> files_of(const Wanted& wanted) {
   if (wanted.nri) files.push_back(crio_nri_file());
   for (const auto& policy : wanted.sriov) {
     if (policy.is_vfio || policy.externally_managed) continue;
-    // "ens8f0#0-3" names a part of the functions.
     for (const auto& name : policy.pf_names) {
-      auto file = unmanaged_file(name.substr(0, name.find('#')));
+      const auto part = part_of(name);
+      if (!part) continue;
+      auto file = unmanaged_file(part->netdev);
       const bool is_there = std::any_of(files.begin(), files.end(), [&](const FileText& other) {
         return other.path == file.path;
       });

@@ -7,6 +7,7 @@
 
 #include "base/contains.h"
 #include "base/text.h"
+#include "node/pci.h"
 #include "setup/rdma_users.h"
 
 namespace railhead::setup {
@@ -48,7 +49,7 @@ std::vector<std::string> virtual_functions(host::Host& host, const std::string& 
 /// Drivers that leave DMA to whom the group is given (driver_managed_dma in Linux
 /// drivers/pci/pcie/portdrv.c, drivers/pci/pci-stub.c, drivers/vfio/pci).
 bool is_without_dma(const std::string& driver) {
-  return is_vfio(driver) || driver == "pcieport" || driver == "pci-stub";
+  return node::is_vfio_driver(driver) || driver == "pcieport" || driver == "pci-stub";
 }
 
 bool is_selected(const NetworkFunction& function, const VfPolicy& policy) {
@@ -64,10 +65,6 @@ bool is_selected(const NetworkFunction& function, const VfPolicy& policy) {
 }
 
 }  // namespace
-
-bool is_vfio(std::string_view driver) {
-  return driver.ends_with("vfio-pci") || driver.ends_with("vfio_pci");
-}
 
 std::string function_path(const std::string& address, const std::string& attribute) {
   return "/sys/bus/pci/devices/" + address + "/" + attribute;
@@ -98,7 +95,7 @@ std::optional<NetworkFunction> read_function(host::Host& host, const std::string
 
 std::string user_of(const NetworkFunction& function) {
   const auto& driver = function.driver;
-  if (is_vfio(driver)) return function.address + " is held by " + driver;
+  if (node::is_vfio_driver(driver)) return function.address + " is held by " + driver;
   if (!driver.empty() && function.netdev.empty())
     return function.address + " has no netdev here: a pod may have it";
   return "";

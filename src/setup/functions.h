@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "setup/machine.h"
@@ -43,9 +42,6 @@ std::vector<NetworkFunction> select_functions(host::Host& host, const VfPolicy& 
 std::string function_path(const std::string& address, const std::string& attribute);
 
 constexpr const char* kVfio = "vfio-pci";
-
-/// vfio-pci, or a driver of a vendor like it: "mlx5_vfio_pci".
-bool is_vfio(std::string_view driver);
 
 /// Why a virtual function must not go. "": nothing is seen to use it.
 std::string user_of(const NetworkFunction& function);

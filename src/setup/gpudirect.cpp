@@ -96,15 +96,9 @@ void add_field(const Situation& situation, const node::Nic& nic, PciField field,
   step.before = text_of_field(*at->second.value, field);
   Change change{Change::Kind::pci, pci_subject(address.str(), field), step.after};
   step = live_step(situation, std::move(step), path, "until the next boot", std::move(change));
-  const auto users = step.state == StepState::todo
-                         ? users_of_all(*situation.machine.host, address.str())
-                         : std::string();
-  if (!users.empty()) {
-    step.state = StepState::refused;
-    step.reason = users;
-    step.changes.clear();
-  }
-  plan.push_back(std::move(step));
+  auto users = step.state == StepState::todo ? users_of_all(*situation.machine.host, address.str())
+                                             : std::string();
+  plan.push_back(users.empty() ? std::move(step) : refused(std::move(step), std::move(users)));
 }
 
 /// Whether "no redirect below the switch" is right here: on bare metal with classic PCIe. In a

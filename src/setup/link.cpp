@@ -40,12 +40,8 @@ const LinkCost& cost_of(std::string_view name) {
 /// A step that others notice is not for a link that a program uses.
 Step guarded(const Situation& situation, const std::string& netdev, Step step) {
   if (step.state != StepState::todo || step.risk == Risk::live) return step;
-  const auto user = user_of_link(*situation.machine.host, situation.node, netdev);
-  if (user.empty()) return step;
-  step.state = StepState::refused;
-  step.reason = user;
-  step.changes.clear();
-  return step;
+  auto user = user_of_link(*situation.machine.host, situation.node, netdev);
+  return user.empty() ? step : refused(std::move(step), std::move(user));
 }
 
 /// Where there is no such netdev; the step is complete then.
@@ -120,9 +116,7 @@ Step setting_step(const Situation& situation, const std::string& netdev, const s
   step.before = now->value_or("");
   std::string against = against_setting(situation, netdev, name, value, now->has_value());
   if (!against.empty()) {
-    step.state = StepState::refused;
-    step.reason = std::move(against);
-    return step;
+    return refused(std::move(step), std::move(against));
   }
   return guarded(situation, netdev,
                  live_step(situation, std::move(step), "the kernel says so",
@@ -146,10 +140,8 @@ Step ecn_step(const Situation& situation, const std::string& netdev, std::uint8_
           "/sys/class/net/" + netdev + "/ecn/" + point + "/enable/" + std::to_string(priority);
       const std::string text = text_of(*situation.machine.host, path);
       if (text.empty()) {
-        step.state = StepState::refused;
-        step.reason = "there is no " + path + ": mlx5 of MLNX_OFED and DOCA has it";
-        step.changes.clear();
-        return step;
+        return refused(std::move(step),
+                       "there is no " + path + ": mlx5 of MLNX_OFED and DOCA has it");
       }
       if (trim(text) != "1") now &= ~bit;
       if (trim(text) != value) step.changes.push_back({Change::Kind::attribute, path, value});
@@ -158,14 +150,12 @@ Step ecn_step(const Situation& situation, const std::string& netdev, std::uint8_
   step.before = host::priorities_text(static_cast<std::uint8_t>(now));
   if (step.changes.empty()) {
     step.reason = "/sys/class/net/" + netdev + "/ecn";
-  } else if (!situation.machine.is_live) {
-    step.state = StepState::parked;
-    step.reason = "no kernel runs in this tree: apply it on the machine";
-    step.changes.clear();
-  } else {
-    step.state = StepState::todo;
-    step.reason = "until the next boot";
+    return step;
   }
+  if (!situation.machine.is_live)
+    return parked(std::move(step), "no kernel runs in this tree: apply it on the machine");
+  step.state = StepState::todo;
+  step.reason = "until the next boot";
   return step;
 }
 

@@ -110,9 +110,7 @@ class ContainerdNri {
   [[nodiscard]] static Step switched_off(const system::ConfigFile& file) {
     Step step = self();
     step.before = "disabled";
-    step.state = StepState::refused;
-    step.reason = file.path + ": disabled_plugins names it: take it out there";
-    return step;
+    return refused(std::move(step), file.path + ": disabled_plugins names it: take it out there");
   }
 
   [[nodiscard]] data::TomlPath path_in(const system::ConfigFile& file, const char* key) const {
@@ -150,9 +148,7 @@ class ContainerdNri {
     for (const auto& [path, text, edited] : edits) {
       const std::string writer = writer_of(path);
       if (!writer.empty() || !text) {
-        step.state = StepState::refused;
-        step.reason = writer.empty() ? text.error().message : writer;
-        return step;
+        return refused(std::move(step), writer.empty() ? text.error().message : writer);
       }
       step.after += (step.after.empty() ? "disable = false in " : ", ") + path;
       files.push_back({path, *text, edited});
@@ -198,13 +194,12 @@ Step crio_step(const Situation& situation, const std::vector<system::ConfigFile>
   return files_step(situation, std::move(step), {crio_nri_file()}, said_by);
 }
 
-Step parked(std::string reason) {
+/// Of a runtime that is not known, or whose files are not.
+Step waiting(std::string why) {
   Step step;
   step.id = "nri.enabled";
   step.title = "the runtime takes NRI plugins";
-  step.state = StepState::parked;
-  step.reason = std::move(reason);
-  return step;
+  return parked(std::move(step), std::move(why));
 }
 
 /// The first file that is there and cannot be read whole.
@@ -240,7 +235,7 @@ void plan_nri(const Situation& situation, Plan& plan) {
   const auto& system = situation.system;
   for (const auto* files : {&system.crio, &system.containerd.files}) {
     const auto* file = unreadable(*files);
-    if (file != nullptr) return plan.push_back(parked(file->path + ": " + file->content.error));
+    if (file != nullptr) return plan.push_back(waiting(file->path + ": " + file->content.error));
   }
   if (has_files(system.crio) || system.processes.find("crio") != nullptr)
     return plan.push_back(crio_step(situation, system.crio));
@@ -249,10 +244,10 @@ void plan_nri(const Situation& situation, Plan& plan) {
   });
   if (!has_files(system.containerd.files) && !has_unit && !system.nri_socket() &&
       system.processes.find("containerd") == nullptr) {
-    return plan.push_back(parked("neither containerd nor CRI-O is here"));
+    return plan.push_back(waiting("neither containerd nor CRI-O is here"));
   }
   std::string unknown = unknown_schema(system.containerd);
-  if (!unknown.empty()) return plan.push_back(parked(std::move(unknown)));
+  if (!unknown.empty()) return plan.push_back(waiting(std::move(unknown)));
   plan.push_back(ContainerdNri(situation, system.containerd).make());
 }
 

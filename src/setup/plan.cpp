@@ -46,6 +46,20 @@ std::string_view to_string(StepState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
+Step refused(Step step, std::string reason) {
+  step.state = StepState::refused;
+  step.reason = std::move(reason);
+  step.changes.clear();
+  return step;
+}
+
+Step parked(Step step, std::string reason) {
+  step.state = StepState::parked;
+  step.reason = std::move(reason);
+  step.changes.clear();
+  return step;
+}
+
 Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files,
                 const std::string& overruler) {
   std::vector<std::string> paths;

@@ -44,6 +44,10 @@ void plan_others(const Situation& situation, Plan& plan);
 /// steps.
 void plan_restarts(const Situation& situation, Plan& plan);
 
+/// It changes nothing, for this reason: it is not done at all, or waits for something.
+Step refused(Step step, std::string reason);
+Step parked(Step step, std::string reason);
+
 /// A step that puts texts into files: done where they are there, refused where /etc is not ours, or
 /// where they are there and `overruler`, which is not one of them, counts more.
 Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files,

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "node/pci.h"
 #include "setup/functions.h"
 #include "setup/link_control.h"
 #include "setup/plan.h"
@@ -17,18 +18,6 @@ namespace {
 
 bool is_zero(const std::string& guid) {
   return guid.find_first_not_of("0:") == std::string::npos;
-}
-
-Step refused(Step step, std::string reason) {
-  step.state = StepState::refused;
-  step.reason = std::move(reason);
-  return step;
-}
-
-Step parked(Step step, std::string reason) {
-  step.state = StepState::parked;
-  step.reason = std::move(reason);
-  return step;
 }
 
 /// What changes a kernel is parked where none runs.
@@ -229,7 +218,7 @@ void plan_virtual(const Situation& situation, const VfPolicy& policy,
   const auto function = read_function(*situation.machine.host, physical.virtual_functions[number]);
   if (function && policy.is_vfio) {
     add_driver(situation, physical, *function, plan);
-  } else if (function && is_vfio(function->driver)) {
+  } else if (function && node::is_vfio_driver(function->driver)) {
     add_vfio_holder(*function, plan);
   } else if (function && user_of(*function).empty()) {
     if (policy.is_rdma) add_identity(situation, *function, plan);

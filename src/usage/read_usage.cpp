@@ -40,15 +40,12 @@ TableState state_of(const Error& error) {
   return number == EINTR ? TableState::interrupted : TableState::failed;
 }
 
-std::string name_of(int error_number) {
-  return std::string(host::errno_name(error_number));
-}
-
 /// Why a list has no end: the kernel gave up, or we did.
 std::string why_cut(int error_number) {
   if (error_number == EFBIG) return "it has more of them than are read";
   if (error_number == ETIMEDOUT) return "the kernel takes too long to list them";
-  return "the kernel gave up in the middle of its list (" + name_of(error_number) + ")";
+  return "the kernel gave up in the middle of its list (" +
+         std::string(host::errno_name(error_number)) + ")";
 }
 
 template <typename Object>
