@@ -584,6 +584,24 @@ TEST_F(ContainerHooksTest, containers_without_their_devices_are_counted_anew_eac
   EXPECT_EQ(gauge.value(), 0);
 }
 
+TEST_F(ContainerHooksTest, one_table_serves_a_whole_synchronize) {
+  ContainerBuilder lacking;
+  lacking.nvidia(0);
+  ContainerBuilder named;  // waits for the kubelet until the end
+  named.env("NVIDIA_VISIBLE_DEVICES=0");
+  asking_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+  machine_.asked = 0;
+  for (int i = 0; i < 100; ++i) {
+    asking_.existing(lacking.request());
+    asking_.existing(named.request());
+  }
+  asking_.synchronized(1, 200);
+  ASSERT_EQ(kubelet_.asked_all.size(), 1U);
+  kubelet_.asked_all[0](std::vector<container::PodHoldings>());
+  EXPECT_EQ(machine_.asked, 1);
+  EXPECT_EQ(metrics_.nri_containers_missing_devices.value(), 100);
+}
+
 class SynchronizedContainers : public ContainerHooksTest {
  protected:
   /// A container that names a GPU in its environment, and nothing else.
