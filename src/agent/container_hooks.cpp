@@ -25,6 +25,11 @@ nri::CreateAnswer answer_of(const inject::Decision& decision) {
   return answer;
 }
 
+/// The GPUs that a container names are all among those that the kubelet has for it.
+bool are_all_held(const container::GpuFacts& named, const container::GpuFacts& held) {
+  return !held.indices.empty() && held.remarks.empty() && named.remarks.empty();
+}
+
 }  // namespace
 
 ContainerHooks::ContainerHooks(ContainerHooksParts parts)
@@ -192,20 +197,17 @@ bool ContainerHooks::is_known_of_kubelet(Hook& hook) {
 
 /// False for a kept answer that is not the container's: it has to be asked for anew.
 bool ContainerHooks::take(inject::KubeletAnswer given, Hook& hook) {
-  if (given.is_kept && !agrees(given, hook)) {
-    parts_.kubelet->forget(hook.request->pod_uid);
-    return false;
+  if (given.state != inject::KubeletAnswer::State::no_kubelet) {
+    auto held =
+        inject::gpus_of(*hook.request, *hook.table, hook.facts.surroundings.privileged, given);
+    if (given.is_kept && !are_all_held(hook.facts.gpus, held)) {
+      parts_.kubelet->forget(hook.request->pod_uid);
+      return false;
+    }
+    inject::take_gpus(std::move(held), hook.facts);
   }
-  inject::take_kubelet_answer(given, *hook.request, *hook.table, hook.facts);
   hook.kubelet_answer = std::move(given);
   return true;
-}
-
-/// The GPUs that the container names are all among those that the kubelet has for it.
-bool ContainerHooks::agrees(const inject::KubeletAnswer& answer, const Hook& hook) {
-  const auto gpus =
-      inject::gpus_of(*hook.request, *hook.table, hook.facts.surroundings.privileged, answer);
-  return !gpus.indices.empty() && gpus.remarks.empty() && hook.facts.gpus.remarks.empty();
 }
 
 void ContainerHooks::wait(const HookRef& hook, std::string_view what) {

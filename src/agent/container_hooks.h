@@ -93,7 +93,6 @@ class ContainerHooks : public nri::Handler {
   void ask_kubelet(const HookRef& hook);
   bool is_known_of_kubelet(Hook& hook);
   bool take(inject::KubeletAnswer given, Hook& hook);
-  static bool agrees(const inject::KubeletAnswer& answer, const Hook& hook);
   void wait(const HookRef& hook, std::string_view what);
   /// Ends the wait of a hook. True where it was not answered meanwhile.
   bool resume(Hook& hook);

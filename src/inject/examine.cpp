@@ -72,13 +72,17 @@ container::Facts examine(const container::Request& request, const DecisionTable&
 
 // Who has a claim counts as a container with GPUs until the kubelet denies it, so that nothing was
 // dropped before that does reach the container now.
+void take_gpus(container::GpuFacts gpus, container::Facts& facts) {
+  facts.gpus = std::move(gpus);
+  drop_what_does_not_reach(facts);
+}
+
 void take_kubelet_answer(const KubeletAnswer& answer, const container::Request& request,
                          const DecisionTable& table, container::Facts& facts) {
   if (facts.gpus.claim == container::GpuClaim::none ||
       answer.state == KubeletAnswer::State::no_kubelet)
     return;
-  facts.gpus = gpus_of(request, table, facts.surroundings.privileged, answer);
-  drop_what_does_not_reach(facts);
+  take_gpus(gpus_of(request, table, facts.surroundings.privileged, answer), facts);
 }
 
 container::Facts examine_holding(std::vector<std::size_t> gpus, const container::Request& request,

@@ -19,6 +19,8 @@ container::Facts examine(const container::Request& request, const DecisionTable&
 /// that follows from them. `facts` is what examine() returned for this request and table.
 void take_kubelet_answer(const KubeletAnswer& answer, const container::Request& request,
                          const DecisionTable& table, container::Facts& facts);
+/// The same with what gpus_of() makes of the answer.
+void take_gpus(container::GpuFacts gpus, container::Facts& facts);
 
 /// The same for a container that holds exactly these GPUs, whatever the request shows.
 container::Facts examine_holding(std::vector<std::size_t> gpus, const container::Request& request,
