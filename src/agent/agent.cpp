@@ -173,8 +173,9 @@ class Agent {
     log_differences(log_, options::logged_differences(config_));
     const auto origin = TRY(options::machine_origin(settings()));
     auto machine = std::make_unique<MachineService>(
-        context_, tables_, machine_source(origin), std::move(policies_.settings),
-        read_times(settings()),
+        context_, tables_,
+        MachineOptions{machine_source(origin), std::move(policies_.settings),
+                       read_times(settings())},
         FirstReading{.done = [this](const Status& first) { start_others(first); },
                      .late = [this] { start_without_machine(); }});
     machine_ = machine.get();
@@ -218,8 +219,10 @@ class Agent {
     if (every.count() == 0) return {};
     const auto origin = TRY(options::machine_origin(settings()));
     return start(std::make_unique<PortsService>(
-        context_, tables_, every, [origin] { return options::open_machine(origin); },
-        [origin] { return is_this_machine(origin) ? host::ask_driver_counters : nullptr; }));
+        context_, tables_, every, [origin] {
+          return PortCounters::Source{[origin] { return options::open_machine(origin); },
+                                      is_this_machine(origin) ? host::ask_driver_counters : nullptr};
+        }));
   }
 
   Status start_features() {

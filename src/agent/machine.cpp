@@ -24,13 +24,12 @@ std::set<node::PciAddress> handed_to_one_pod(const inject::DecisionTable& table)
 
 }  // namespace
 
-Machine::Machine(MachineSource source, MachineSettings settings, host::Clock& clock, Log& log,
-                 Metrics& metrics)
+Machine::Machine(MachineSource source, MachineSettings settings, Links links)
     : source_(std::move(source)),
       settings_(std::move(settings)),
-      clock_(clock),
-      log_(log),
-      metrics_(metrics) {
+      clock_(links.clock),
+      log_(links.log),
+      metrics_(links.metrics) {
   look_for_events();
 }
 

@@ -45,8 +45,13 @@ class Machine {
   /// While events are missing, and device nodes were renumbered: the whole machine.
   static constexpr std::string_view kBlind = "no-events";
 
-  Machine(MachineSource source, MachineSettings settings, host::Clock& clock, Log& log,
-          Metrics& metrics);
+  struct Links {
+    host::Clock& clock;
+    Log& log;
+    Metrics& metrics;
+  };
+
+  Machine(MachineSource source, MachineSettings settings, Links links);
 
   /// Reads what the events that were taken name, or the whole machine: at first, and as `cause`
   /// says. The first reading must succeed for the agent to start. Later, a machine that cannot be

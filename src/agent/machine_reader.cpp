@@ -22,12 +22,12 @@ constexpr int kPauseOfReading = 3;
 
 }  // namespace
 
-MachineReader::MachineReader(Context context, Links links, MachineSource source,
-                             MachineSettings settings, ReadTimes times)
+MachineReader::MachineReader(Context context, Links links, MachineOptions options)
     : context_(context),
       links_(links),
-      machine_(std::move(source), std::move(settings), context.clock, context.log, context.metrics),
-      times_(times),
+      machine_(std::move(options.source), std::move(options.settings),
+               {context.clock, context.log, context.metrics}),
+      times_(options.times),
       after_start_(context.loop),
       give_back_(context.loop),
       pause_(context.loop),

@@ -36,6 +36,12 @@ struct ReadTimes {
   std::chrono::milliseconds repeat{1000};
 };
 
+struct MachineOptions {
+  MachineSource source;
+  MachineSettings settings = {};
+  ReadTimes times = {};
+};
+
 class MachineReader {
  public:
   /// Who wishes, on another thread. Called by way of that thread's mailbox.
@@ -71,8 +77,7 @@ class MachineReader {
     loop::Mailbox& owners_mailbox;
   };
 
-  MachineReader(Context context, Links links, MachineSource source, MachineSettings settings,
-                ReadTimes times);
+  MachineReader(Context context, Links links, MachineOptions options);
   ~MachineReader();
 
   /// Reads the machine for the first time, which is what this wish is for, and tells the owner.

@@ -25,13 +25,11 @@ struct MachineService::Waiter {
   boost::asio::steady_timer timer;
 };
 
-MachineService::MachineService(Context context, TableFeed& tables, MachineSource source,
-                               MachineSettings settings, ReadTimes times, FirstReading first)
+MachineService::MachineService(Context context, TableFeed& tables, MachineOptions options,
+                               FirstReading first)
     : context_(context),
       tables_(tables),
-      source_(std::move(source)),
-      settings_(std::move(settings)),
-      times_(times),
+      options_(std::move(options)),
       first_(std::move(first)),
       first_patience_(context.loop) {}
 
@@ -41,16 +39,16 @@ Status MachineService::start() {
   reader_ = TRY(loop::Hosted<MachineReader>::start("reader", [this](loop::LoopThread& thread) {
     const Context there = context_.on(thread);
     return std::make_unique<MachineReader>(
-        there, MachineReader::Links{tables_, shared_, *this, context_.mailbox}, std::move(source_),
-        settings_, times_);
+        there, MachineReader::Links{tables_, shared_, *this, context_.mailbox}, options_);
   }));
   wishes_ = kFirstWish;
   reader_->use([](MachineReader& reader) { reader.start(kFirstWish); });
   first_patience_.expires_after(first_.patience);
   first_patience_.async_wait([this](const auto& failure) {
     if (failure || tables_.latest()) return;
-    unread_ = std::make_shared<const inject::DecisionTable>(node::Node(), settings_.rules,
-                                                            settings_.policy);
+    const auto& settings = options_.settings;
+    unread_ =
+        std::make_shared<const inject::DecisionTable>(node::Node(), settings.rules, settings.policy);
     first_.late();
   });
   return {};

@@ -30,8 +30,7 @@ struct FirstReading {
 /// that one which came before a request is known before the request, at no cost for the request.
 class MachineService final : public Service, public MachineTables, private MachineReader::Owner {
  public:
-  MachineService(Context context, TableFeed& tables, MachineSource source, MachineSettings settings,
-                 ReadTimes times, FirstReading first);
+  MachineService(Context context, TableFeed& tables, MachineOptions options, FirstReading first);
   ~MachineService() override;
 
   [[nodiscard]] std::string_view name() const override { return "machine"; }
@@ -70,9 +69,7 @@ class MachineService final : public Service, public MachineTables, private Machi
 
   Context context_;
   TableFeed& tables_;
-  MachineSource source_;
-  MachineSettings settings_;
-  ReadTimes times_;
+  MachineOptions options_;
   FirstReading first_;
   boost::asio::steady_timer first_patience_;
   std::shared_ptr<const inject::DecisionTable> unread_;  ///< of a machine without anything

@@ -8,14 +8,11 @@
 
 namespace railhead::agent {
 
-PoolResource::PoolResource(Context context, std::string name, config::HandOut hand_out,
-                           HandOutFiles& files, const TableFeed& tables, RuntimeLink& runtime)
+PoolResource::PoolResource(Context context, std::string name, config::HandOut hand_out, Links links)
     : context_(context),
       name_(std::move(name)),
       hand_out_(hand_out),
-      files_(files),
-      tables_(tables),
-      runtime_(runtime) {
+      links_(links) {
   context_.metrics.allocations.begin(label::Pool(name_));
 }
 
@@ -26,7 +23,7 @@ Result<std::size_t> PoolResource::pool_in(const inject::DecisionTable& table) co
 }
 
 std::vector<kubelet::Device> PoolResource::devices() {
-  const auto table = tables_.latest();
+  const auto table = links_.tables.latest();
   const auto& pools = table->pools();
   const auto pool = pools.find(name_);
   const auto* spec = pool ? &pools.pools[*pool].spec : nullptr;
@@ -40,7 +37,7 @@ std::vector<kubelet::Device> PoolResource::devices() {
 }
 
 std::vector<std::string> PoolResource::prefer(const kubelet::Preference& preference) {
-  const auto table = tables_.latest();
+  const auto table = links_.tables.latest();
   const auto& pools = table->pools();
   const auto pool = pools.find(name_);
   if (!pool) return {};
@@ -51,11 +48,11 @@ std::vector<std::string> PoolResource::prefer(const kubelet::Preference& prefere
 }
 
 Result<kubelet::Grant> PoolResource::grant(const std::vector<std::string>& ids) {
-  const auto table = tables_.latest();
+  const auto table = links_.tables.latest();
   const auto pool = TRY(pool_in(*table));
   auto grant = TRY(allocation::grant_of(*table, pool, ids, hand_out_));
   const auto members = TRY(allocation::members_held(*table, pool, ids));
-  TRY_STATUS(files_.provide(*table, pool, members));
+  TRY_STATUS(links_.files.provide(*table, pool, members));
   return grant;
 }
 
@@ -75,8 +72,8 @@ Result<kubelet::Grant> PoolResource::allocate(const std::vector<std::string>& id
 }
 
 Status PoolResource::may_start(const std::vector<std::string>& ids) {
-  if (hand_out_ == config::HandOut::nri) TRY_STATUS(runtime_.may_start(context_.clock.now()));
-  const auto table = tables_.latest();
+  if (hand_out_ == config::HandOut::nri) TRY_STATUS(links_.runtime.may_start(context_.clock.now()));
+  const auto table = links_.tables.latest();
   const auto pool = TRY(pool_in(*table));
   TRY(allocation::grant_of(*table, pool, ids, hand_out_));  // as it would be allocated now
   return {};

@@ -18,11 +18,16 @@ namespace railhead::agent {
 /// One pool of the machine as a resource of the kubelet.
 class PoolResource final : public kubelet::Resource {
  public:
+  struct Links {
+    HandOutFiles& files;
+    const TableFeed& tables;
+    RuntimeLink& runtime;
+  };
+
   /// `name` is that of the pool. Where a later table lacks the pool, the list is empty and nothing
   /// is allocated. With HandOut::nri no container may start while the runtime is not connected,
   /// because nobody would give it its nodes.
-  PoolResource(Context context, std::string name, config::HandOut hand_out, HandOutFiles& files,
-               const TableFeed& tables, RuntimeLink& runtime);
+  PoolResource(Context context, std::string name, config::HandOut hand_out, Links links);
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -48,9 +53,7 @@ class PoolResource final : public kubelet::Resource {
   Context context_;
   std::string name_;
   config::HandOut hand_out_;
-  HandOutFiles& files_;
-  const TableFeed& tables_;
-  RuntimeLink& runtime_;
+  Links links_;
   DeviceLedger ledger_;
   std::optional<pools::PoolSpec> spec_;  ///< that the ledger is of
 };

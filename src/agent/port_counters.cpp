@@ -73,16 +73,15 @@ std::span<const PortCounter> port_counters() {
 }
 
 PortCounters::PortCounters(Context context, const TableFeed& tables, std::chrono::seconds every,
-                           Open open, Ask ask)
+                           Source source)
     : context_(context),
       tables_(tables),
       every_(every),
-      open_(std::move(open)),
-      ask_(ask),
+      source_(std::move(source)),
       timer_(context.loop) {}
 
 void PortCounters::start() {
-  const auto host = open_();
+  const auto host = source_.open();
   const auto table = tables_.latest();
   if (host && table) read(**host, table->node());
   timer_.expires_after(every_);
@@ -158,10 +157,10 @@ void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node:
 }
 
 void PortCounters::read_pauses(const node::Nic& nic, const node::Port& port) {
-  if (ask_ == nullptr || port.link_layer != node::LinkLayer::ethernet || nic.netdevs.size() != 1 ||
+  if (source_.ask == nullptr || port.link_layer != node::LinkLayer::ethernet || nic.netdevs.size() != 1 ||
       !nic.pci)
     return;
-  const auto counters = ask_(nic.netdevs[0], nic.pci->str());
+  const auto counters = source_.ask(nic.netdevs[0], nic.pci->str());
   if (!counters || !*counters) return;
   const auto number = std::to_string(port.number);
   for (const auto& [name, frames] : **counters) {

@@ -46,9 +46,13 @@ class PortCounters {
   using Ask = Result<std::optional<host::EthtoolCounters>> (*)(const std::string& netdev,
                                                                const std::string& pci_address);
 
-  /// `ask` is null where the machine is not the one that we run on.
-  PortCounters(Context context, const TableFeed& tables, std::chrono::seconds every, Open open,
-               Ask ask = nullptr);
+  struct Source {
+    Open open;
+    Ask ask = nullptr;  ///< null where the machine is not the one that we run on
+  };
+
+  PortCounters(Context context, const TableFeed& tables, std::chrono::seconds every,
+               Source source);
 
   /// Looks now, and whenever it is time.
   void start();
@@ -64,8 +68,7 @@ class PortCounters {
   Context context_;
   const TableFeed& tables_;
   std::chrono::seconds every_;
-  Open open_;
-  Ask ask_;
+  Source source_;
   boost::asio::steady_timer timer_;
   std::set<std::string> shown_;    ///< NICs with samples
   std::set<std::string> refused_;  ///< folders of ports that answer EINVAL

@@ -10,15 +10,15 @@
 
 namespace railhead::agent {
 
-/// What ports count: a PortCounters, which asks firmware. `ask` is called on its thread: it looks
+/// What ports count: a PortCounters, which asks firmware. `source` is called on its thread: it looks
 /// at files.
 class PortsService final : public HostedService<PortCounters> {
  public:
   PortsService(Context context, const TableFeed& tables, std::chrono::seconds every,
-               const PortCounters::Open& open, const std::function<PortCounters::Ask()>& ask)
+               const std::function<PortCounters::Source()>& source)
       : HostedService("ports", "ports", [=, &tables](loop::LoopThread& thread) {
           auto counters =
-              std::make_unique<PortCounters>(context.on(thread), tables, every, open, ask());
+              std::make_unique<PortCounters>(context.on(thread), tables, every, source());
           counters->start();
           return counters;
         }) {}

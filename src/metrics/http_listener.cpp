@@ -33,19 +33,15 @@ Result<host::LocalSocket> listen_at(const std::string& path) {
 
 }  // namespace
 
-HttpListener::HttpListener(asio::io_context& loop, std::string wanted, HttpTimes times,
-                           Report report, std::shared_ptr<HttpConnections> connections)
-    : loop_(loop),
+HttpListener::HttpListener(Parts parts, std::string wanted)
+    : parts_(std::move(parts)),
       wanted_(std::move(wanted)),
-      times_(times),
-      report_(std::move(report)),
-      connections_(std::move(connections)),
-      acceptor_(loop),
-      reserve_(loop),
-      timer_(loop),
-      report_timer_(loop),
-      retry_in_(times.first_retry),
-      pause_(times.first_pause) {}
+      acceptor_(parts_.loop),
+      reserve_(parts_.loop),
+      timer_(parts_.loop),
+      report_timer_(parts_.loop),
+      retry_in_(parts_.times.first_retry),
+      pause_(parts_.times.first_pause) {}
 
 void HttpListener::stop() {
   is_stopped_ = true;
@@ -60,18 +56,18 @@ void HttpListener::opened(Acceptor acceptor, std::string address) {
   error_code ignored;
   acceptor_.non_blocking(true, ignored);
   reserve_.open(Protocol(asio::local::stream_protocol()), ignored);
-  retry_in_ = times_.first_retry;
+  retry_in_ = parts_.times.first_retry;
   problem_.clear();
   address_ = std::move(address);
-  report_({HttpNews::Kind::listening, address_, ""});
+  parts_.report({HttpNews::Kind::listening, address_, ""});
   accept();
 }
 
 void HttpListener::failed(const std::string& why) {
-  if (problem_ != why) report_({HttpNews::Kind::not_listening, wanted_, why});
+  if (problem_ != why) parts_.report({HttpNews::Kind::not_listening, wanted_, why});
   problem_ = why;
   timer_.expires_after(retry_in_);
-  retry_in_ = std::min(2 * retry_in_, times_.longest_retry);
+  retry_in_ = std::min(2 * retry_in_, parts_.times.longest_retry);
   timer_.async_wait([self = shared_from_this()](const auto& failure) {
     if (!failure && !self->is_stopped_) self->try_listen();
   });
@@ -85,8 +81,8 @@ void HttpListener::accept() {
           return self->pause(failure.message());
         }
         if (!failure) {
-          self->pause_ = self->times_.first_pause;
-          self->connections_->take(std::move(socket));
+          self->pause_ = self->parts_.times.first_pause;
+          self->parts_.connections->take(std::move(socket));
         }
         self->accept();
       });
@@ -97,7 +93,7 @@ void HttpListener::accept() {
 void HttpListener::pause(const std::string& why) {
   if (!was_pause_reported_) {
     was_pause_reported_ = true;
-    report_({HttpNews::Kind::pausing, address_, why});
+    parts_.report({HttpNews::Kind::pausing, address_, why});
     report_timer_.expires_after(kReportAgain);
     report_timer_.async_wait([self = shared_from_this()](const auto& failure) {
       if (!failure) self->was_pause_reported_ = false;
@@ -105,7 +101,7 @@ void HttpListener::pause(const std::string& why) {
   }
   refuse_waiting();
   timer_.expires_after(pause_);
-  pause_ = std::min(2 * pause_, times_.longest_pause);
+  pause_ = std::min(2 * pause_, parts_.times.longest_pause);
   timer_.async_wait([self = shared_from_this()](const auto& failure) {
     if (!failure && !self->is_stopped_) self->accept();
   });
@@ -116,21 +112,20 @@ void HttpListener::refuse_waiting() {
   error_code failure;
   reserve_.close(failure);
   for (int i = 0; i < kMostRefused && !failure; ++i) {
-    HttpConnections::Socket refused(loop_);
+    HttpConnections::Socket refused(loop());
     acceptor_.accept(refused, failure);
   }
   reserve_.open(Protocol(asio::local::stream_protocol()), failure);
 }
 
-TcpListener::TcpListener(asio::io_context& loop, HttpAddress address, HttpTimes times,
-                         Report report, std::shared_ptr<HttpConnections> connections, bool has_ipv6)
-    : HttpListener(loop, address.text, times, std::move(report), std::move(connections)),
+TcpListener::TcpListener(Parts parts, HttpAddress address, bool has_ipv6)
+    : HttpListener(std::move(parts), address.text),
       listen_on_(std::move(address)),
       has_ipv6_(has_ipv6) {}
 
 void TcpListener::try_listen() {
   tcp::endpoint endpoint = listen_on_.endpoint;
-  Acceptor acceptor(loop_);
+  Acceptor acceptor(loop());
   error_code failure = asio::error::address_family_not_supported;
   if (has_ipv6_ || !endpoint.address().is_v6()) acceptor.open(endpoint.protocol(), failure);
   if (failure == asio::error::address_family_not_supported && listen_on_.is_any) {
@@ -152,10 +147,8 @@ void TcpListener::try_listen() {
   opened(std::move(acceptor), to_text(endpoint));
 }
 
-UnixListener::UnixListener(asio::io_context& loop, std::string path, HttpTimes times, Report report,
-                           std::shared_ptr<HttpConnections> connections, loop::Mailbox* files,
-                           loop::Mailbox* mail)
-    : HttpListener(loop, "unix:" + path, times, std::move(report), std::move(connections)),
+UnixListener::UnixListener(Parts parts, std::string path, loop::Mailbox* files, loop::Mailbox* mail)
+    : HttpListener(std::move(parts), "unix:" + path),
       path_(std::move(path)),
       files_(files),
       mail_(mail) {}
@@ -175,7 +168,7 @@ void UnixListener::take(Result<host::LocalSocket> socket) {
   if (!socket) return failed(socket.error().message);
   socket_.emplace(std::move(*socket));
   host::UniqueFd descriptor = socket_->take();
-  Acceptor acceptor(loop_);
+  Acceptor acceptor(loop());
   error_code failure;
   acceptor.assign(Protocol(asio::local::stream_protocol()), descriptor.get(), failure);
   if (failure) {

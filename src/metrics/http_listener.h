@@ -44,6 +44,13 @@ class HttpListener : public std::enable_shared_from_this<HttpListener> {
  public:
   using Report = std::function<void(const HttpNews&)>;
 
+  struct Parts {
+    boost::asio::io_context& loop;
+    HttpTimes times;
+    Report report;
+    std::shared_ptr<HttpConnections> connections;
+  };
+
   virtual ~HttpListener() = default;
 
   void start() { try_listen(); }
@@ -62,8 +69,7 @@ class HttpListener : public std::enable_shared_from_this<HttpListener> {
  protected:
   using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
 
-  HttpListener(boost::asio::io_context& loop, std::string wanted, HttpTimes times, Report report,
-               std::shared_ptr<HttpConnections> connections);
+  HttpListener(Parts parts, std::string wanted);
 
   /// Tries once; ends in opened() or failed().
   virtual void try_listen() = 0;
@@ -73,17 +79,15 @@ class HttpListener : public std::enable_shared_from_this<HttpListener> {
 
   [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 
-  boost::asio::io_context& loop_;
+  [[nodiscard]] boost::asio::io_context& loop() const { return parts_.loop; }
 
  private:
   void accept();
   void pause(const std::string& why);
   void refuse_waiting();
 
+  Parts parts_;
   std::string wanted_;
-  HttpTimes times_;
-  Report report_;
-  std::shared_ptr<HttpConnections> connections_;
   Acceptor acceptor_;
   HttpConnections::Socket reserve_;  ///< gives way so that who waits can be refused
   boost::asio::steady_timer timer_;
@@ -100,8 +104,7 @@ class HttpListener : public std::enable_shared_from_this<HttpListener> {
 class TcpListener final : public HttpListener {
  public:
   /// `has_ipv6`: false stands for a kernel without it, in tests.
-  TcpListener(boost::asio::io_context& loop, HttpAddress address, HttpTimes times, Report report,
-              std::shared_ptr<HttpConnections> connections, bool has_ipv6);
+  TcpListener(Parts parts, HttpAddress address, bool has_ipv6);
 
  private:
   void try_listen() override;
@@ -115,9 +118,7 @@ class UnixListener final : public HttpListener {
  public:
   /// `files`: a thread that may wait for the file system; `mail`: this loop's. Without them the
   /// file system is looked at here.
-  UnixListener(boost::asio::io_context& loop, std::string path, HttpTimes times, Report report,
-               std::shared_ptr<HttpConnections> connections, loop::Mailbox* files,
-               loop::Mailbox* mail);
+  UnixListener(Parts parts, std::string path, loop::Mailbox* files, loop::Mailbox* mail);
 
   void stop() override;
 

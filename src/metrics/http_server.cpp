@@ -11,12 +11,14 @@ HttpServer::HttpServer(boost::asio::io_context& loop, HttpOptions options,
       local_(std::make_shared<HttpConnections>(handler, true)) {
   if (!options.report) options.report = [](const HttpNews&) {};
   if (options.address) {
-    tcp_ = std::make_shared<TcpListener>(loop, *options.address, options.times, options.report,
-                                         remote_, options.has_ipv6);
+    tcp_ = std::make_shared<TcpListener>(
+        HttpListener::Parts{loop, options.times, options.report, remote_}, *options.address,
+        options.has_ipv6);
   }
   if (!options.socket.empty()) {
-    socket_ = std::make_shared<UnixListener>(loop, options.socket, options.times, options.report,
-                                             local_, options.files, options.mail);
+    socket_ = std::make_shared<UnixListener>(
+        HttpListener::Parts{loop, options.times, options.report, local_}, options.socket,
+        options.files, options.mail);
   }
   if (tcp_) tcp_->start();
   if (socket_) socket_->start();

@@ -18,19 +18,17 @@ constexpr std::uint32_t kFirstStream = 1;
 
 }  // namespace
 
-Conversation::Conversation(boost::asio::io_context& loop, const SessionOptions& options,
-                           Handler& handler, SessionStats& stats, Send send)
-    : options_(options),
-      stats_(stats),
+Conversation::Conversation(SessionParts session, Send send)
+    : session_(session),
       send_(std::move(send)),
       requests_(kMaxRequestBytes, &service_),
-      service_(loop, options, handler, stats, [this](std::uint32_t stream, std::string body) {
+      service_(session, [this](std::uint32_t stream, std::string body) {
         this->send(wire::kPluginConnection, stream, wire::MessageType::response, std::move(body));
       }) {}
 
 void Conversation::begin(std::optional<int> peer_pid) {
   service_.set_peer_pid(peer_pid);
-  const std::string payload = encode_register_plugin(options_);
+  const std::string payload = encode_register_plugin(session_.options);
   register_stream_ = kFirstStream;
   send(wire::kRuntimeConnection, kFirstStream, wire::MessageType::request,
        wire::encode_request({kRuntimeService, "RegisterPlugin", payload, /*timeout_nano=*/0}));
@@ -64,8 +62,8 @@ Status Conversation::handle_response(const wire::Message& message) {
   }
   if (response->code == wire::StatusCode::ok) return {};
   constexpr std::size_t kQuotedBytes = 512;
-  return Error{ErrorCode::unavailable, "nri: the runtime refused plugin " + options_.plugin_index +
-                                           "-" + options_.plugin_name + ": " +
+  return Error{ErrorCode::unavailable, "nri: the runtime refused plugin " + session_.options.plugin_index +
+                                           "-" + session_.options.plugin_name + ": " +
                                            in_quotes(response->message, kQuotedBytes)};
 }
 
@@ -74,7 +72,7 @@ void Conversation::send(std::uint32_t connection, std::uint32_t stream, wire::Me
   if (closed_) return;
   auto framed = wire::frame_message(connection, stream, type, std::move(body));
   if (!framed) {
-    ++stats_.protocol_errors;
+    ++session_.stats.protocol_errors;
     framed = wire::frame_message(
         connection, stream, type,
         wire::encode_status(wire::StatusCode::resource_exhausted, framed.error().message));

@@ -15,8 +15,6 @@
 #include <optional>
 #include <string_view>
 
-#include <boost/asio/io_context.hpp>
-
 #include "base/result.h"
 #include "nri/plugin_service.h"
 #include "nri/session.h"
@@ -28,8 +26,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
  public:
   using Send = std::function<void(wire::FramedMessage)>;
 
-  Conversation(boost::asio::io_context& loop, const SessionOptions& options, Handler& handler,
-               SessionStats& stats, Send send);
+  Conversation(SessionParts session, Send send);
 
   /// Sends RegisterPlugin.
   void begin(std::optional<int> peer_pid);
@@ -53,8 +50,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   void send(std::uint32_t connection, std::uint32_t stream, wire::MessageType type,
             std::string body);
 
-  const SessionOptions& options_;
-  SessionStats& stats_;
+  SessionParts session_;
   Send send_;
   bool closed_ = false;
   wire::FrameReader frames_;

@@ -52,13 +52,9 @@ struct CreateCalls::Call {
   boost::asio::steady_timer deadline;
 };
 
-CreateCalls::CreateCalls(boost::asio::io_context& loop, Handler& handler, SessionStats& stats,
-                         Reply reply, Now now)
-    : loop_(loop),
-      handler_(handler),
-      stats_(stats),
-      reply_(std::move(reply)),
-      now_(std::move(now)) {}
+CreateCalls::CreateCalls(SessionParts session, Reply reply)
+    : session_(session),
+      reply_(std::move(reply)) {}
 
 std::shared_ptr<CreateCalls::Call> CreateCalls::idle_call() {
   // Held by nobody else: neither its `done` nor its timer exists any more.
@@ -67,7 +63,7 @@ std::shared_ptr<CreateCalls::Call> CreateCalls::idle_call() {
   const auto found = std::find_if(calls_.begin(), calls_.end(), idle);
   if (found != calls_.end()) return *found;
   if (calls_.size() >= kMaxCalls) return nullptr;
-  return calls_.emplace_back(std::make_shared<Call>(loop_));
+  return calls_.emplace_back(std::make_shared<Call>(session_.loop));
 }
 
 Status CreateCalls::start(std::uint32_t stream, wire::Bytes& body, std::string_view payload,
@@ -80,9 +76,9 @@ Status CreateCalls::start(std::uint32_t stream, wire::Bytes& body, std::string_v
   call->stream = stream;
   call->answered = false;
   call->timed = false;
-  if (now_) call->came = now_();
-  ++stats_.requests;
-  handler_.create(call->request, [self = weak_from_this(), call](const CreateAnswer& answer) {
+  if (session_.options.now) call->came = session_.options.now();
+  ++session_.stats.requests;
+  session_.handler.create(call->request, [self = weak_from_this(), call](const CreateAnswer& answer) {
     const auto owner = self.lock();
     if (owner) owner->finish(*call, answer);
   });
@@ -97,8 +93,8 @@ void CreateCalls::wait_for_answer(const std::shared_ptr<Call>& call,
   call->deadline.async_wait([self = weak_from_this(), call](boost::system::error_code error) {
     const auto owner = self.lock();
     if (error || !owner || owner->closed_ || call->answered) return;
-    ++owner->stats_.deadlines_missed;
-    owner->finish(*call, owner->handler_.on_deadline(call->request));
+    ++owner->session_.stats.deadlines_missed;
+    owner->finish(*call, owner->session_.handler.on_deadline(call->request));
   });
 }
 
@@ -107,7 +103,8 @@ void CreateCalls::finish(Call& call, const CreateAnswer& answer) {
   call.answered = true;
   if (call.timed) call.deadline.cancel();
   reply_(call.stream, encode_answer(answer));
-  if (now_) handler_.answered(now_() - call.came);
+  const auto& now = session_.options.now;
+  if (now) session_.handler.answered(now() - call.came);
 }
 
 void CreateCalls::close() {

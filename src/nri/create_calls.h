@@ -18,8 +18,6 @@
 #include <string_view>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-
 #include "nri/session.h"
 #include "wire/ttrpc.h"
 
@@ -36,11 +34,7 @@ class CreateCalls : public std::enable_shared_from_this<CreateCalls> {
   /// Sends a ttrpc response body on a stream of the plugin connection.
   using Reply = std::function<void(std::uint32_t stream, std::string body)>;
 
-  /// SessionOptions::now
-  using Now = std::function<std::chrono::steady_clock::time_point()>;
-
-  CreateCalls(boost::asio::io_context& loop, Handler& handler, SessionStats& stats, Reply reply,
-              Now now);
+  CreateCalls(SessionParts session, Reply reply);
 
   /// `payload` is a CreateContainerRequest inside `body`, which is swapped away for another buffer.
   /// Malformed requests are not started; too_large with 256 unanswered ones.
@@ -57,11 +51,8 @@ class CreateCalls : public std::enable_shared_from_this<CreateCalls> {
   void wait_for_answer(const std::shared_ptr<Call>& call, std::chrono::milliseconds deadline);
   void finish(Call& call, const CreateAnswer& answer);
 
-  boost::asio::io_context& loop_;
-  Handler& handler_;
-  SessionStats& stats_;
+  SessionParts session_;
   Reply reply_;
-  Now now_;
   bool closed_ = false;
   std::vector<std::shared_ptr<Call>> calls_;  // in flight, and idle ones to use again
 };

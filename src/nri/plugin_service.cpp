@@ -11,14 +11,11 @@
 
 namespace railhead::nri {
 
-PluginService::PluginService(boost::asio::io_context& loop, const SessionOptions& options,
-                             Handler& handler, SessionStats& stats, CreateCalls::Reply reply)
-    : options_(options),
-      handler_(handler),
-      stats_(stats),
+PluginService::PluginService(SessionParts session, CreateCalls::Reply reply)
+    : session_(session),
       reply_(reply),
-      calls_(std::make_shared<CreateCalls>(loop, handler, stats, std::move(reply), options.now)),
-      state_(handler) {}
+      calls_(std::make_shared<CreateCalls>(session, std::move(reply))),
+      state_(session.handler) {}
 
 const PluginService::Method* PluginService::find_method(std::string_view name) {
   using Self = PluginService;
@@ -108,13 +105,13 @@ Status PluginService::dispatch(const Request& request) {
 }
 
 void PluginService::refuse(std::uint32_t stream, wire::StatusCode code, std::string_view why) {
-  ++stats_.protocol_errors;
+  ++session_.stats.protocol_errors;
   reply_(stream, wire::encode_status(code, why));
 }
 
 Status PluginService::create_container(const Request& request) {
   const auto deadline =
-      own_deadline(peer_.request_timeout, request.envelope.timeout_nano, options_.deadline_share);
+      own_deadline(peer_.request_timeout, request.envelope.timeout_nano, session_.options.deadline_share);
   const std::string_view payload = request.envelope.payload;
   const auto started = calls_->start(request.stream, request.body, payload, deadline);
   if (!started) {
@@ -135,9 +132,9 @@ Status PluginService::configure(const Request& request) {
   const auto pid = peer_.pid;
   peer_ = *peer;
   peer_.pid = pid;
-  handler_.configured(peer_);
+  session_.handler.configured(peer_);
   if (closed_) return {};
-  reply_(request.stream, wire::encode_response(encode_configure_response(options_.fail_request)));
+  reply_(request.stream, wire::encode_response(encode_configure_response(session_.options.fail_request)));
   return {};
 }
 
@@ -158,8 +155,8 @@ Status PluginService::end_chunk(std::uint32_t stream) {
   // All chunks share one timeout of the runtime: answer before what is left to look at.
   reply_(stream, wire::encode_response(encode_synchronize_response(*more)));
   if (*more || closed_) return {};
-  if (!std::exchange(synchronized_, true)) ++stats_.registrations;
-  stats_.connected = true;
+  if (!std::exchange(synchronized_, true)) ++session_.stats.registrations;
+  session_.stats.connected = true;
   state_.finish();
   return {};
 }
@@ -172,7 +169,7 @@ Status PluginService::shutdown(const Request& request) {
 Status PluginService::run_pod_sandbox(const Request& request) {
   reply_(request.stream, {});
   container::Request pod;
-  if (!closed_ && read_create_request(request.envelope.payload, pod)) handler_.sandbox_runs(pod);
+  if (!closed_ && read_create_request(request.envelope.payload, pod)) session_.handler.sandbox_runs(pod);
   return {};
 }
 
@@ -180,7 +177,7 @@ Status PluginService::state_change(const Request& request) {
   reply_(request.stream, {});
   container::Request pod;
   const auto runs = read_sandbox_runs(request.envelope.payload, pod);
-  if (!closed_ && runs && *runs) handler_.sandbox_runs(pod);
+  if (!closed_ && runs && *runs) session_.handler.sandbox_runs(pod);
   return {};
 }
 

@@ -19,8 +19,6 @@
 #include <optional>
 #include <string_view>
 
-#include <boost/asio/io_context.hpp>
-
 #include "nri/create_calls.h"
 #include "nri/session.h"
 #include "nri/synchronize.h"
@@ -31,8 +29,7 @@ namespace railhead::nri {
 
 class PluginService : public wire::MessageSink {
  public:
-  PluginService(boost::asio::io_context& loop, const SessionOptions& options, Handler& handler,
-                SessionStats& stats, CreateCalls::Reply reply);
+  PluginService(SessionParts session, CreateCalls::Reply reply);
 
   /// SO_PEERCRED of the connection, for Handler::configured.
   void set_peer_pid(std::optional<int> pid) { peer_.pid = pid; }
@@ -84,9 +81,7 @@ class PluginService : public wire::MessageSink {
   bool admit(const wire::Message& message);
   void refuse(std::uint32_t stream, wire::StatusCode code, std::string_view why);
 
-  const SessionOptions& options_;
-  Handler& handler_;
-  SessionStats& stats_;
+  SessionParts session_;
   CreateCalls::Reply reply_;
   std::shared_ptr<CreateCalls> calls_;
   Synchronize state_;

@@ -44,7 +44,7 @@ class Session::Impl final : public Connection::Events, public std::enable_shared
   void opened(std::optional<int> peer_pid) override {
     watch_registration();
     conversation_ = std::make_shared<Conversation>(
-        loop_, options_, handler_, stats_,
+        SessionParts{loop_, options_, handler_, stats_},
         [to = connection_](wire::FramedMessage message) { to->send(std::move(message)); });
     conversation_->begin(peer_pid);
   }

@@ -108,6 +108,14 @@ struct SessionStats {
   bool connected = false;  ///< registered, configured and synchronized
 };
 
+/// What all parts of a connection's conversation need of its session.
+struct SessionParts {
+  boost::asio::io_context& loop;
+  const SessionOptions& options;
+  Handler& handler;
+  SessionStats& stats;
+};
+
 /// The plugin side of NRI over its multiplexed ttrpc socket: connects, registers, is configured and
 /// synchronized, answers CreateContainer, and starts again from the beginning whenever the
 /// connection ends, for ever, with jittered back-off.

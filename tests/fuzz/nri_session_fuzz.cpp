@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   SessionStats stats;
   FuzzHandler handler;
   const auto conversation =
-      std::make_shared<Conversation>(loop, options, handler, stats, readable_by_go);
+      std::make_shared<Conversation>(SessionParts{loop, options, handler, stats}, readable_by_go);
   conversation->begin(std::nullopt);
   for (std::size_t at = 0; at < trunk.size(); at += piece) {
     if (!conversation->receive(trunk.substr(at, piece))) break;

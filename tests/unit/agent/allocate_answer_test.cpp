@@ -48,7 +48,7 @@ class AllocateAnswer : public testing::Test {
     kubelet::test::Loop loop;
     boost::asio::io_context unused;
     const Context there{unused, loop.box(), clock_, log_, metrics_};
-    PoolResource resource(there, "example.com/nic", hand_out, files, tables_, runtime_);
+    PoolResource resource(there, "example.com/nic", hand_out, {files, tables_, runtime_});
     std::unique_ptr<kubelet::DevicePlugin> plugin;
     loop.run([&] {
       plugin = std::move(kubelet::DevicePlugin::serve(
@@ -136,7 +136,7 @@ TEST_F(AllocateAnswer, a_start_waits_for_the_node_of_a_vfio_group) {
   kubelet::test::Loop loop;
   boost::asio::io_context unused;
   PoolResource resource({unused, loop.box(), clock_, log_, metrics_}, "intel.com/dpdk",
-                        config::HandOut::nri, files, tables_, runtime_);
+                        config::HandOut::nri, {files, tables_, runtime_});
   EXPECT_TRUE(resource.pre_start({"0000:11:01.1"}));
   auto node = test::vfio_node();
   node.function_devices.pop_back();

@@ -45,7 +45,7 @@ class MachineReaderTest : public testing::Test, public agent::MachineReader::Own
     };
     const agent::Context context{loop_, mail_.box(), clock_, log_, metrics_};
     reader_.emplace(context, agent::MachineReader::Links{tables_, shared_, *this, mail_.box()},
-                    std::move(source), agent::MachineSettings{}, times);
+                    agent::MachineOptions{.source = std::move(source), .times = times});
     reader_->start(1);
     until([this] { return first_.has_value(); });
   }

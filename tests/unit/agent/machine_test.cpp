@@ -25,7 +25,7 @@ class MachineTest : public testing::Test {
   using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
 
   agent::Machine make(Open open, OpenWatch watch = {}, agent::MachineSettings settings = {}) {
-    return {{std::move(open), std::move(watch)}, std::move(settings), clock_, log_, metrics_};
+    return {{std::move(open), std::move(watch)}, std::move(settings), {clock_, log_, metrics_}};
   }
 
   static agent::MachineSettings with(inject::InjectionPolicy policy) {

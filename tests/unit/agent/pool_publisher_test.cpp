@@ -79,9 +79,7 @@ class PoolPublisherTest : public testing::Test {
   std::string text_ = machine_text("seed-8gpu-4nic");
   agent::Machine machine_{{[this] { return snapshot::SnapshotHost::parse(text_); }, nullptr},
                           {{}, policy(), {}},
-                          clock_,
-                          log_,
-                          metrics_};
+                          {clock_, log_, metrics_}};
   agent::TableFeed tables_;
   agent::RuntimeLink runtime_{""};
   kubelet::PodResources pod_resources_{folder_ / "kubelet.sock", mail_.box()};

@@ -128,8 +128,7 @@ class PauseFramesTest : public PortCountersTest {
   PortCounters counting_{{loop_, *mailbox_, clock_, log_, metrics_},
                          tables_,
                          std::chrono::seconds(1),
-                         nullptr,
-                         counted_by_driver};
+                         {nullptr, counted_by_driver}};
 };
 
 constexpr const char* kPauseSample = "railhead_port_pause_frames_total{";

@@ -18,7 +18,7 @@ class ConversationTest : public ::testing::Test {
  protected:
   void begin() {
     conversation_ = std::make_shared<Conversation>(
-        loop_, options_, handler_, stats_, [this](const wire::FramedMessage& message) {
+        SessionParts{loop_, options_, handler_, stats_}, [this](const wire::FramedMessage& message) {
           trunk_ += std::string(message.head()) + message.body;
         });
     conversation_->begin(std::nullopt);
