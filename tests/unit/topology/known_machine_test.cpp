@@ -77,7 +77,7 @@ TEST(KnownMachine, a_size_has_no_more_gpus_than_the_machine) {
   EXPECT_THAT(table_error(entry_with("    gpus: 1\n", "    sizes: {S: 2}\n    gpus: 1\n")),
               HasSubstr("a size with other GPUs than it has"));
   EXPECT_THAT(table_error(entry_with("    gpus: 1\n", "    sizes: 3\n    gpus: 1\n")),
-              HasSubstr("expected names"));
+              HasSubstr("sizes: line 6: no map"));
 }
 
 TEST(KnownMachine, every_entry_is_found_by_machines_of_its_shape_alone) {
