@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layer diagram holds: an #include may name only a folder that the layer links, ARCHITECTURE.md has
-the folders from the ground up with what each links, each third-party header is seen in one folder, generated protobuf types stay where they belong, each folder is one
-namespace and says what it is for and what it must never do, and files stay short."""
+the folders from the ground up with what each links, each third-party header is seen in one folder,
+generated protobuf types stay where they belong, each folder is one namespace and says what it is for and
+what it must never do, and files stay short."""
 import re
 
 from source_tree import ROOT, SOURCE, code_lines, finish, layers, reach, sources
