@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/contains.h"
+#include "base/find.h"
 
 namespace railhead::affinity {
 namespace {
@@ -133,20 +134,18 @@ node::LinkLayer link_layer_of(const node::Nic& nic, const node::PciDevice* pci) 
 }
 
 std::optional<unsigned> model_gbps(std::uint16_t vendor, std::uint16_t device) {
-  const auto at = std::find_if(kModels.begin(), kModels.end(), [&](const Model& model) {
+  const auto* known = find_where(kModels, [&](const Model& model) {
     return model.vendor == vendor && model.device == device;
   });
-  if (at == kModels.end()) return std::nullopt;
-  return at->gbps;
+  return known != nullptr ? std::optional(known->gbps) : std::nullopt;
 }
 
 Capability capability_of(const node::Node& node, const node::Nic& nic) {
   const node::PciDevice* pci = nic.pci ? node.find_pci(*nic.pci) : nullptr;
   return {link_layer_of(nic, pci), speed_of(node, nic, pci), lanes_of(node, pci),
-          !nic.ports.empty() &&
-              std::all_of(nic.ports.begin(), nic.ports.end(), [](const node::Port& port) {
-                return port.link_layer == node::LinkLayer::unknown;
-              })};
+          !nic.ports.empty() && std::ranges::all_of(nic.ports, [](const node::Port& port) {
+            return port.link_layer == node::LinkLayer::unknown;
+          })};
 }
 
 std::string to_text(const Capability& capability) {

@@ -55,8 +55,8 @@ bool comes_before(const node::Nic& a, const node::Nic& b) {
 
 std::vector<Card> make_cards(const node::Node& node, std::vector<std::size_t> nics,
                              const std::vector<Capability>& capabilities) {
-  std::sort(nics.begin(), nics.end(),
-            [&](std::size_t a, std::size_t b) { return comes_before(node.nics[a], node.nics[b]); });
+  std::ranges::sort(
+      nics, [&](std::size_t a, std::size_t b) { return comes_before(node.nics[a], node.nics[b]); });
   std::vector<Card> cards;
   for (const auto nic : nics) {
     // Sorted by address, functions of one slot are neighbours: at most eight cards to look at.

@@ -172,9 +172,8 @@ class CardJudge {
     const topology::Relation own = nearest(odd.gpus.front(), *odd.card);
     std::size_t served = 0;
     for (std::size_t g = 0; g < facts_.node().gpus.size(); ++g) {
-      const auto near =
-          std::count_if(members_.begin(), members_.end(),
-                        [&](const CardTraits* member) { return nearest(g, member->card) <= own; });
+      const auto near = std::ranges::count_if(
+          members_, [&](const CardTraits* member) { return nearest(g, member->card) <= own; });
       if (near > 1) return false;
       if (near == 1) ++served;
     }
@@ -199,9 +198,8 @@ class CardJudge {
     std::vector<std::size_t> gpus;
     for (std::size_t g = 0; g < facts_.node().gpus.size(); ++g) {
       const topology::Relation own = nearest(g, card);
-      const bool alone =
-          std::all_of(members_.begin(), members_.end(),
-                      [&](const CardTraits* member) { return own < nearest(g, member->card); });
+      const bool alone = std::ranges::all_of(
+          members_, [&](const CardTraits* member) { return own < nearest(g, member->card); });
       if (own <= furthest && alone) gpus.push_back(g);
     }
     return gpus;

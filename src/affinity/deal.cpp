@@ -133,8 +133,8 @@ class DealBuilder {
   [[nodiscard]] std::vector<std::size_t> gpus_by_address() const {
     std::vector<std::size_t> order(node_.gpus.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return node_.gpus[a].pci < node_.gpus[b].pci; });
+    std::ranges::sort(
+        order, [&](std::size_t a, std::size_t b) { return node_.gpus[a].pci < node_.gpus[b].pci; });
     return order;
   }
 
@@ -165,7 +165,7 @@ class DealBuilder {
     std::vector<Group> groups;
     for (auto& entry : by_cards) groups.push_back(std::move(entry.second));
     for (auto& group : groups) group.share = share_of(group, groups, deal_.per_gpu);
-    std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+    std::ranges::sort(groups, [&](const Group& a, const Group& b) {
       if (a.nearest != b.nearest) return a.nearest < b.nearest;
       return node_.gpus[a.gpus.front()].pci < node_.gpus[b.gpus.front()].pci;
     });
@@ -246,7 +246,7 @@ class DealBuilder {
     for (std::size_t i = 0; i < node_.nics.size(); ++i) {
       if (deal_.roles[i].role == Role::compute && !dealt[i]) spare.push_back(i);
     }
-    std::sort(spare.begin(), spare.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::sort(spare, [&](std::size_t a, std::size_t b) {
       return comes_before(node_.nics[a], node_.nics[b]);
     });
     for (const auto nic : spare) {

@@ -82,21 +82,19 @@ bool has_numa_node(const node::Node& node, const node::PciAddress& address) {
 bool left_to_chance(const node::Node& node, const Deal& deal, std::size_t gpu) {
   const auto& own = deal.gpus[gpu];
   if (own.nearness.relation != topology::Relation::sys) return false;
-  const auto cards = std::count_if(deal.cards.begin(), deal.cards.end(), [&](const auto& card) {
-    return contains(own.nearest, card.front());
-  });
+  const auto cards = std::ranges::count_if(
+      deal.cards, [&](const auto& card) { return contains(own.nearest, card.front()); });
   if (cards < 2) return false;
   return !has_numa_node(node, node.gpus[gpu].pci) ||
-         std::any_of(own.nearest.begin(), own.nearest.end(), [&](std::size_t nic) {
+         std::ranges::any_of(own.nearest, [&](std::size_t nic) {
            return node.nics[nic].pci && !has_numa_node(node, *node.nics[nic].pci);
          });
 }
 
 /// One node with CPUs is near to everything, whatever the functions say.
 void name_chance(const node::Node& node, const topology::Topology& topology, Deal& deal) {
-  const auto with_cpus =
-      std::count_if(node.numa.begin(), node.numa.end(),
-                    [](const node::NumaNode& numa) { return !numa.cpus.empty(); });
+  const auto with_cpus = std::ranges::count_if(
+      node.numa, [](const node::NumaNode& numa) { return !numa.cpus.empty(); });
   if (with_cpus < 2 || topology.source == topology::TopologySource::numa) return;
   std::vector<std::string> gpus;
   for (std::size_t g = 0; g < deal.gpus.size(); ++g) {

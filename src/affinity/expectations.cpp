@@ -18,9 +18,9 @@ void note(const Expectation& entry, const node::Nic& nic, ExpectedNic& expected)
       if (entry.port) expected.unused_ports.push_back(*entry.port);
       // A NIC all of whose ports are unused is unused itself.
       if (!entry.port ||
-          (!nic.ports.empty() &&
-           std::all_of(nic.ports.begin(), nic.ports.end(),
-                       [&](const node::Port& port) { return expected.is_unused(port.number); }))) {
+          (!nic.ports.empty() && std::ranges::all_of(nic.ports, [&](const node::Port& port) {
+            return expected.is_unused(port.number);
+          }))) {
         set_once(expected.unused);
       }
       break;

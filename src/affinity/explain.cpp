@@ -6,6 +6,7 @@
 #include "affinity/card.h"
 #include "affinity/wording.h"
 #include "base/contains.h"
+#include "base/find.h"
 
 namespace railhead::affinity {
 namespace {
@@ -32,7 +33,7 @@ class Explainer {
     std::vector<std::size_t> order(node_.nics.size());
     std::iota(order.begin(), order.end(), 0U);
     const auto& row = topology_.gpu_nic[gpu];
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
       return row[a] != row[b] ? row[a] < row[b] : comes_before(node_.nics[a], node_.nics[b]);
     });
     return order;
@@ -46,9 +47,8 @@ class Explainer {
     entry.candidate = deal_.roles[nic].role == Role::compute;
     entry.nearest = contains(own.nearest, nic);
     entry.dealt = contains(own.nics, nic);
-    const auto chosen = std::find_if(choice.nics.begin(), choice.nics.end(),
-                                     [&](const Choice& c) { return c.nic == nic; });
-    entry.chosen = chosen != choice.nics.end();
+    const auto* chosen = find_by(choice.nics, &Choice::nic, nic);
+    entry.chosen = chosen != nullptr;
     entry.reason = entry.chosen ? chosen->why : reason_against(choice.gpu, entry);
     return entry;
   }

@@ -38,11 +38,10 @@ Election elect_class(const std::vector<CardTraits>& cards) {
     const bool infiniband = entry.first.first == node::LinkLayer::infiniband;
     return std::tuple(bandwidth(entry), infiniband, entry.second, entry.first.second);
   };
-  const auto best = std::max_element(count.begin(), count.end(), [&](const auto& a, const auto& b) {
-    return weight(a) < weight(b);
-  });
+  const auto best = std::ranges::max_element(
+      count, [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
   if (best == count.end()) return {};
-  const bool tied = std::any_of(count.begin(), count.end(), [&](const auto& entry) {
+  const bool tied = std::ranges::any_of(count, [&](const auto& entry) {
     return entry.first != best->first && bandwidth(entry) == bandwidth(*best);
   });
   return {best->first, tied};
@@ -53,8 +52,8 @@ std::optional<unsigned> elect_functions(const std::vector<const CardTraits*>& ca
   std::map<unsigned, std::size_t> count;
   for (const auto* card : cards) ++count[card->functions];
   for (const auto& [functions, number] : count) {
-    const bool outvotes_all = std::all_of(
-        count.begin(), count.end(), [functions = functions, number = number](const auto& other) {
+    const bool outvotes_all =
+        std::ranges::all_of(count, [functions = functions, number = number](const auto& other) {
           return other.first == functions || number >= 2 * other.second;
         });
     if (outvotes_all) return functions;
@@ -96,8 +95,8 @@ Fabric elect_fabric(const std::vector<CardTraits>& cards) {
     if (class_of(card) == Class{fabric.link_layer, fabric.gbps}) members.push_back(&card);
   }
   const auto how_many = [&](bool CardTraits::*trait) {
-    return static_cast<std::size_t>(std::count_if(
-        members.begin(), members.end(), [&](const CardTraits* card) { return card->*trait; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(members, [&](const CardTraits* card) { return card->*trait; }));
   };
   fabric.cards = members.size();
   fabric.unnamed_layer = !members.empty() && members.front()->card.capability.unnamed_layer;
@@ -137,10 +136,10 @@ std::optional<Outlier> find_outlier(const CardTraits& card, const Fabric& fabric
 }
 
 bool route_tells(const node::Node& node, const std::vector<CardTraits>& cards) {
-  const auto holders = std::count_if(node.netdevs.begin(), node.netdevs.end(),
-                                     [](const node::Netdev& netdev) { return netdev.main_route; });
-  const auto without = std::count_if(cards.begin(), cards.end(),
-                                     [](const CardTraits& card) { return !has_route(card); });
+  const auto holders = std::ranges::count_if(
+      node.netdevs, [](const node::Netdev& netdev) { return netdev.main_route; });
+  const auto without =
+      std::ranges::count_if(cards, [](const CardTraits& card) { return !has_route(card); });
   if (without != 0) return holders <= without;
   return node.hypervisor && cards.size() == 1 && !is_infiniband(cards.front());
 }
@@ -149,12 +148,12 @@ std::vector<CardTraits> electors(const node::Node& node, const std::vector<CardT
   if (!route_tells(node, cards)) return cards;
   const auto votes = [&](const CardTraits& card) {
     if (!has_route(card) || is_infiniband(card)) return true;
-    return !node.hypervisor && std::all_of(cards.begin(), cards.end(), [&](const auto& other) {
+    return !node.hypervisor && std::ranges::all_of(cards, [&](const auto& other) {
       return has_route(other) || outdoes(card, other);
     });
   };
   std::vector<CardTraits> chosen;
-  std::copy_if(cards.begin(), cards.end(), std::back_inserter(chosen), votes);
+  std::ranges::copy_if(cards, std::back_inserter(chosen), votes);
   return chosen;
 }
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <set>
 
+#include "base/find.h"
+
 namespace railhead::affinity {
 namespace {
 
@@ -88,11 +90,10 @@ unsigned NicFacts::fewest_functions() const {
 }
 
 std::string main_route_of(const NicFacts& facts, std::size_t at) {
-  const auto& netdevs = facts.nic(at).netdevs;
-  const auto carrier = std::find_if(netdevs.begin(), netdevs.end(), [&](const std::string& netdev) {
+  const auto* carrier = find_where(facts.nic(at).netdevs, [&](const std::string& netdev) {
     return facts.node().carries_main_route(netdev);
   });
-  return carrier != netdevs.end() ? *carrier : "";
+  return carrier != nullptr ? *carrier : "";
 }
 
 std::optional<RoleDecision> role_by_itself(const NicFacts& facts, std::size_t at) {

@@ -7,6 +7,7 @@
 #include "affinity/card_roles.h"
 #include "affinity/expectations.h"
 #include "affinity/facts.h"
+#include "base/find.h"
 #include "base/text.h"
 
 namespace railhead::affinity {
@@ -25,17 +26,15 @@ constexpr std::array kRoleNames = {
 
 std::optional<RoleDecision> overridden(const node::Nic& nic, const node::PciDevice* function,
                                        const std::vector<RoleOverride>& overrides) {
-  const auto rule = std::find_if(overrides.begin(), overrides.end(), [&](const RoleOverride& one) {
-    return matches(one, nic, function);
-  });
-  if (rule == overrides.end()) return std::nullopt;
+  const auto* rule =
+      find_where(overrides, [&](const RoleOverride& one) { return matches(one, nic, function); });
+  if (rule == nullptr) return std::nullopt;
   return RoleDecision{rule->role, "set by configuration"};
 }
 
 bool matches_any(std::string_view globs, std::string_view name) {
   const auto all = split(globs, ',');
-  return std::any_of(all.begin(), all.end(),
-                     [&](std::string_view glob) { return glob_match(glob, name); });
+  return std::ranges::any_of(all, [&](std::string_view glob) { return glob_match(glob, name); });
 }
 
 }  // namespace
@@ -48,20 +47,20 @@ bool matches(const NicSelector& selector, const node::Nic& nic, const node::PciD
   if (selector.device && selector.device != function->device) return false;
   if (selector.link_layer && selector.link_layer != link_layer_of(nic, function)) return false;
   return selector.netdev_glob.empty() ||
-         std::any_of(nic.netdevs.begin(), nic.netdevs.end(), [&](const std::string& netdev) {
+         std::ranges::any_of(nic.netdevs, [&](const std::string& netdev) {
            return glob_match(selector.netdev_glob, netdev);
          });
 }
 
 std::string_view to_string(Role role) {
-  const auto* at = std::find_if(kRoleNames.begin(), kRoleNames.end(),
-                                [&](const auto& entry) { return entry.first == role; });
+  const auto* at =
+      std::ranges::find_if(kRoleNames, [&](const auto& entry) { return entry.first == role; });
   return at != kRoleNames.end() ? at->second : "unknown";
 }
 
 std::optional<Role> parse_role(std::string_view text) {
-  const auto* at = std::find_if(kRoleNames.begin(), kRoleNames.end(),
-                                [&](const auto& entry) { return entry.second == text; });
+  const auto* at =
+      std::ranges::find_if(kRoleNames, [&](const auto& entry) { return entry.second == text; });
   if (at == kRoleNames.end()) return std::nullopt;
   return at->first;
 }

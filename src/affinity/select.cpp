@@ -45,8 +45,8 @@ class Selector {
     std::vector<std::size_t> missing;
     for (const auto& card : deal_.cards) {
       const bool dealt = contains(own.nics, card.front());
-      const bool used = std::any_of(card.begin(), card.end(),
-                                    [&](std::size_t nic) { return usable_[nic].usable; });
+      const bool used =
+          std::ranges::any_of(card, [&](std::size_t nic) { return usable_[nic].usable; });
       if (dealt && !used) missing.insert(missing.end(), card.begin(), card.end());
     }
     return missing;
@@ -106,9 +106,8 @@ class Selector {
   }
 
   [[nodiscard]] std::size_t load_of(std::size_t nic) const {
-    return static_cast<std::size_t>(
-        std::count_if(deal_.gpus.begin(), deal_.gpus.end(),
-                      [&](const GpuDeal& gpu) { return contains(gpu.nics, nic); }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        deal_.gpus, [&](const GpuDeal& gpu) { return contains(gpu.nics, nic); }));
   }
 
   const node::Node& node_;
@@ -124,8 +123,8 @@ Selection select(const node::Node& node, const topology::Topology& topology, con
   const Selector selector(node, topology, deal, usable);
   Selection selection;
   const auto is_chosen_for = [&](std::size_t gpu) {
-    return std::any_of(selection.gpus.begin(), selection.gpus.end(),
-                       [gpu](const GpuChoice& one) { return one.gpu == gpu; });
+    return std::ranges::any_of(selection.gpus,
+                               [gpu](const GpuChoice& one) { return one.gpu == gpu; });
   };
   for (const auto gpu : gpus) {
     if (gpu >= node.gpus.size() || is_chosen_for(gpu)) continue;

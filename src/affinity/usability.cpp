@@ -20,9 +20,8 @@ Usability usability_of_nic(const node::Nic& nic, const ExpectedNic& expected, bo
   if (devices_known && nic.uverbs.empty())
     return {false, "it has no uverbs device (is ib_uverbs loaded?)"};
   if (nic.ports.empty()) return {false, "it has no ports"};
-  const bool active = std::any_of(nic.ports.begin(), nic.ports.end(), [](const node::Port& port) {
-    return port.state == node::PortState::active;
-  });
+  const bool active = std::ranges::any_of(
+      nic.ports, [](const node::Port& port) { return port.state == node::PortState::active; });
   if (active) return {true, "", false, too_slow(nic, expected)};
   std::string reason;
   for (const auto& port : nic.ports) {

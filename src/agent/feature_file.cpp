@@ -3,9 +3,8 @@
 
 #include <utility>
 
-#include "base/text.h"
-#include "checks/history.h"
 #include "features/gpu_direct.h"
+#include "host/boot_id.h"
 #include "host/input_file.h"
 
 namespace railhead::agent {
@@ -55,8 +54,7 @@ void FeatureFile::look() {
 /// Those of the agent before, too, where the machine was not started anew since.
 features::Rails FeatureFile::rails(const inject::DecisionTable& table, host::Host& host) {
   if (!has_looked_) {
-    const auto boot = host.read(checks::kBootId);
-    if (boot && *boot) boot_id_ = trim(**boot);
+    boot_id_ = host::boot_id(host);
     const auto there = host::read_file_at_once(options_.path, kMaxFeatureFileBytes);
     if (there) rails_ = features::rails_in(*there, boot_id_);
     has_looked_ = true;

@@ -19,13 +19,13 @@ bool is_device_name(std::string_view name) {
     return is_letter_or_digit(c) || c == '_' || c == '-' || c == '.' || c == ':';
   };
   return !name.empty() && is_letter_or_digit(name.front()) && is_letter_or_digit(name.back()) &&
-         std::all_of(name.begin(), name.end(), allowed);
+         std::ranges::all_of(name, allowed);
 }
 
 std::string device_name(const inject::DecisionTable& table, const pools::Pool& pool,
                         std::size_t member) {
   std::string name = pool.spec.name;
-  std::replace(name.begin(), name.end(), '/', ':');
+  std::ranges::replace(name, '/', ':');
   if (pools::is_fungible(pool)) return name;
   return name + ":" + table.pools().functions[pool.members[member].function].id;
 }
@@ -65,15 +65,15 @@ data::Json node_json(const HandedNode& node) {
 /// requiresV050(): a host path, or a name that begins with a digit. All else is in 0.3.0.
 bool needs_0_5(const std::string& name, const std::vector<HandedNode>& nodes) {
   return (name.front() >= '0' && name.front() <= '9') ||
-         std::any_of(nodes.begin(), nodes.end(),
-                     [](const HandedNode& node) { return node.host_path != node.container_path; });
+         std::ranges::any_of(
+             nodes, [](const HandedNode& node) { return node.host_path != node.container_path; });
 }
 
 }  // namespace
 
 std::string cdi_file_name(const std::string& resource) {
   std::string name = kCdiFilePrefix + resource + ".json";
-  std::replace(name.begin(), name.end(), '/', '_');
+  std::ranges::replace(name, '/', '_');
   return name;
 }
 

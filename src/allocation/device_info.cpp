@@ -16,7 +16,7 @@ constexpr std::string_view kEnd = "-device.json";
 
 std::string without_slashes(std::string_view text) {
   std::string name(text);
-  std::replace(name.begin(), name.end(), '/', '-');
+  std::ranges::replace(name, '/', '-');
   return name;
 }
 

@@ -116,7 +116,7 @@ Facts facts_of(const inject::DecisionTable& table, const pools::Pool& pool,
 Variables of_sriov(const inject::DecisionTable& table, const pools::Pool& pool,
                    const std::vector<std::size_t>& members) {
   std::string name = "PCIDEVICE_" + pool.spec.name;
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+  std::ranges::transform(name, name.begin(), [](char c) {
     if (c == '.' || c == '/') return '_';
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   });

@@ -9,7 +9,7 @@ namespace railhead {
 /// Each value once, in ascending order.
 template <typename T>
 void sort_unique(std::vector<T>& values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 

@@ -156,8 +156,8 @@ void append_in_quotes(std::string& out, std::string_view text, std::size_t limit
   out += '"';
   std::string_view rest = text.substr(0, limit);
   while (!rest.empty()) {
-    const auto special = std::find_if_not(
-        rest.begin(), rest.end(), [](char c) { return kPlain[static_cast<unsigned char>(c)]; });
+    const auto special = std::ranges::find_if_not(
+        rest, [](char c) { return kPlain[static_cast<unsigned char>(c)]; });
     out.append(rest.begin(), special);
     rest = {special, rest.end()};
     if (!rest.empty()) rest.remove_prefix(append_special(out, rest));

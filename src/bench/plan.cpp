@@ -51,8 +51,8 @@ Error above(std::string_view what, std::uint64_t value, std::uint64_t limit) {
 
 /// A decimal number, perhaps with a fraction, and the word behind it.
 Result<std::pair<double, std::string>> number_and_unit(std::string_view text) {
-  const auto end = std::find_if(text.begin(), text.end(),
-                                [](char c) { return (c < '0' || c > '9') && c != '.'; });
+  const auto end =
+      std::ranges::find_if(text, [](char c) { return (c < '0' || c > '9') && c != '.'; });
   const auto digits = static_cast<std::size_t>(end - text.begin());
   const std::string number(text.substr(0, digits));
   char* parsed = nullptr;

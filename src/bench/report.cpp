@@ -56,7 +56,7 @@ data::Json latency_json(const Histogram& latency) {
 
 data::Json slices_json(std::vector<double> slices) {
   if (slices.empty()) return nullptr;
-  std::sort(slices.begin(), slices.end());
+  std::ranges::sort(slices);
   return {{"number", slices.size()},
           {"min", slices.front()},
           {"p50", slices[slices.size() / 2]},

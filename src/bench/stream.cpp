@@ -128,7 +128,7 @@ class Stream {
   }
 
   [[nodiscard]] bool ended() const {
-    return !by_time_ && std::all_of(pairs_.begin(), pairs_.end(), [](const Pair& pair) {
+    return !by_time_ && std::ranges::all_of(pairs_, [](const Pair& pair) {
       return pair.left == 0 && pair.in_flight == 0;
     });
   }

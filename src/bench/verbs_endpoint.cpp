@@ -52,10 +52,10 @@ Result<std::vector<std::string>> VerbsEndpoint::choose(
   }
   for (const auto& nic : wanted) {
     const auto name = nic.substr(0, nic.find(':'));
-    const bool fine = options_.nics.empty() ||
-                      std::any_of(allowed.begin(), allowed.end(), [&](const std::string& one) {
-                        return one == nic || one == name;
-                      });
+    const bool fine =
+        options_.nics.empty() || std::ranges::any_of(allowed, [&](const std::string& one) {
+          return one == nic || one == name;
+        });
     if (!fine) {
       return Error{ErrorCode::unavailable,
                    nic + " may not be used here, only " + join(allowed, ", ")};

@@ -122,7 +122,7 @@ Status VerbsLane::make_address() {
     return verbs_error(place_.nic, "GID " + std::to_string(index), errno);
   }
   GidBytes bytes;
-  std::copy(std::begin(gid.raw), std::end(gid.raw), bytes.begin());
+  std::ranges::copy(gid.raw, bytes.begin());
   address_.gid = bytes;
   return {};
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/value.h"
+#include "host/boot_id.h"
 #include "report/report.h"
 #include "system/counters.h"
 #include "usage/processes.h"
@@ -123,7 +124,7 @@ std::optional<std::uint64_t> counter_in(const system::System& system, const std:
 
 bool History::add(const node::Node& node, const system::System& system) {
   const auto uptime = uptime_in(system);
-  const auto boot = system.text(kBootId).value;
+  const auto boot = system.text(host::kBootId).value;
   if (!uptime || !boot || boot->empty() || boot->size() > kMaxBootIdBytes || !is_plain(*boot)) {
     return false;
   }

@@ -112,8 +112,6 @@ class History {
   std::map<std::string, Counter, std::less<>> counters_;  ///< by path
 };
 
-inline constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
-
 /// A counter that was read; absent where it was not, or is no number.
 std::optional<std::uint64_t> counter_in(const system::System& system, const std::string& path);
 

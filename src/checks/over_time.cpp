@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "checks/groups.h"
 #include "checks/history.h"
+#include "host/boot_id.h"
 
 namespace railhead::checks {
 namespace {
@@ -190,7 +191,7 @@ void judge_growth(const node::Nic& nic, const node::Port& port, Comparison seen,
 
 /// Seconds between the two looks; absent where they cannot be compared, which is said.
 std::optional<double> seconds_between_looks(const Machine& machine, Findings& found) {
-  const auto boot = machine.system.text(kBootId);
+  const auto boot = machine.system.text(host::kBootId);
   const auto start = uptime_in(*machine.earlier);
   const auto end = uptime_in(machine.system);
   if (!start || !end) {
@@ -198,7 +199,7 @@ std::optional<double> seconds_between_looks(const Machine& machine, Findings& fo
     return std::nullopt;
   }
   // Snapshots replace identifiers by themselves; the uptime tells a new start, too.
-  if (*end <= *start || boot.value != machine.earlier->text(kBootId).value) {
+  if (*end <= *start || boot.value != machine.earlier->text(host::kBootId).value) {
     found.unknown(kNode, "the machine was started in between, which sets counters to 0",
                   {evidence_of(boot)});
     return std::nullopt;

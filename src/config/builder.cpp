@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "config/file_shape.h"
 #include "config/manifest.h"
@@ -38,10 +39,9 @@ bool stands_in(const NicRuleKey& known, std::string_view list) {
 }
 
 const NicRuleKey* find_nic_rule_key(std::string_view list, std::string_view key) {
-  const auto* at = std::find_if(
-      kNicRuleKeys.begin(), kNicRuleKeys.end(),
-      [&](const NicRuleKey& known) { return known.key == key && stands_in(known, list); });
-  return at == kNicRuleKeys.end() ? nullptr : at;
+  return find_where(kNicRuleKeys, [&](const NicRuleKey& known) {
+    return known.key == key && stands_in(known, list);
+  });
 }
 
 std::string known_nic_rule_keys(std::string_view list) {

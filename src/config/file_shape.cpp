@@ -27,8 +27,8 @@ std::optional<PoolSource::Shape> plugin_shape(const data::Value& root) {
   if (root.kind != data::Value::Kind::map) return std::nullopt;
   if (find_in_any_case(root, "configList") != nullptr) return PoolSource::Shape::shared_plugin;
   if (find_in_any_case(root, "resourceList") != nullptr) return PoolSource::Shape::sriov_plugin;
-  const bool flat = std::any_of(root.entries.begin(), root.entries.end(),
-                                [](const auto& entry) { return is_flat_key(entry.key); });
+  const bool flat =
+      std::ranges::any_of(root.entries, [](const auto& entry) { return is_flat_key(entry.key); });
   return flat ? std::optional(PoolSource::Shape::flat_file) : std::nullopt;
 }
 

@@ -201,7 +201,7 @@ Result<ConfigFile> file_of_node_policies(std::vector<NodePolicy> policies,
     if (policy.name == "default") continue;  // deprecated, and passed over there, too
     order.emplace_back(TRY(number_of(policy, "priority", kMaxPriority)), &policy);
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second->name < b.second->name;
   });
   auto resources = data::Json::array();

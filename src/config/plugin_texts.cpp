@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "config/file_shape.h"
 #include "config/manifest.h"
@@ -147,9 +148,8 @@ class PluginTextsReader {
   /// Enough to take a text that cannot be read for a plugin's.
   static bool names_a_plugins_key(std::string_view text) {
     constexpr std::array kKeys{"configList", "resourceList", "gpuRdmaAutoInject", "resourceCount"};
-    return std::any_of(kKeys.begin(), kKeys.end(), [&](std::string_view key) {
-      return text.find(key) != std::string_view::npos;
-    });
+    return std::ranges::any_of(
+        kKeys, [&](std::string_view key) { return text.find(key) != std::string_view::npos; });
   }
 
   Status add_nic_policy(const data::Value& document) {
@@ -200,9 +200,8 @@ class PluginTextsReader {
     word.remove_prefix(word.starts_with("--") ? 2 : 1);
     const auto equals = word.find('=');
     const auto name = word.substr(0, equals);
-    const auto* flag = std::find_if(kPluginFlags.begin(), kPluginFlags.end(),
-                                    [&](const PluginFlag& one) { return one.name == name; });
-    if (flag == kPluginFlags.end()) return {};
+    const auto* flag = find_by(kPluginFlags, &PluginFlag::name, name);
+    if (flag == nullptr) return {};
     std::string value = flag->is_switch ? "true" : next;
     if (equals != std::string_view::npos) value = word.substr(equals + 1);
     if (flag->is == PluginFlag::Is::variable) {

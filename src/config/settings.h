@@ -338,8 +338,8 @@ inline constexpr SettingSpec kSettings[] = {
 
 /// The row of this key; null where there is none.
 constexpr const SettingSpec* find_setting(std::string_view key) {
-  const auto* at = std::find_if(std::begin(kSettings), std::end(kSettings),
-                                [&](const SettingSpec& row) { return row.key == key; });
+  const auto* at =
+      std::ranges::find_if(kSettings, [&](const SettingSpec& row) { return row.key == key; });
   return at == std::end(kSettings) ? nullptr : at;
 }
 

@@ -36,7 +36,7 @@ struct Argument {
 Argument split_argument(std::string_view argument) {
   const auto equals = argument.find('=');
   Argument parts{std::string(argument.substr(0, equals)), ""};
-  std::replace(parts.name.begin(), parts.name.end(), '_', '-');
+  std::ranges::replace(parts.name, '_', '-');
   if (equals != std::string_view::npos) parts.value = argument.substr(equals + 1);
   return parts;
 }
@@ -137,8 +137,7 @@ std::string shortened_arguments(std::string_view command_line) {
     if (!words[i].starts_with('-')) text += std::string(program_of(words[i])) + '\0';
   }
   // Whatever follows is no program.
-  while (std::count(text.begin(), text.end(), '\0') <
-         static_cast<std::ptrdiff_t>(kProgramArguments))
+  while (std::ranges::count(text, '\0') < static_cast<std::ptrdiff_t>(kProgramArguments))
     text += '\0';
   for (const auto& [sign, value] : find_signs(words)) {
     text += std::string(sign->name);

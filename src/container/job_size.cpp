@@ -6,6 +6,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "base/variable.h"
 #include "container/job_signs.h"
@@ -64,9 +65,7 @@ bool begins_as_one(std::string_view variable) {
 }
 
 const JobSign* sign_of(std::string_view name) {
-  const auto found = std::find_if(kJobVariables.begin(), kJobVariables.end(),
-                                  [&](const auto& sign) { return is_named(name, sign.name); });
-  return found == kJobVariables.end() ? nullptr : &*found;
+  return find_where(kJobVariables, [&](const auto& sign) { return is_named(name, sign.name); });
 }
 
 std::string_view name_of(std::string_view variable) {
@@ -114,7 +113,7 @@ bool is_job_variable(std::string_view variable) {
 JobSize job_size(const std::vector<std::string_view>& all) {
   // Few containers have any of these, and each name below is looked for by itself.
   std::vector<std::string_view> env;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(env), is_job_variable);
+  std::ranges::copy_if(all, std::back_inserter(env), is_job_variable);
   if (env.empty()) return {};
   JobSize size;
   std::optional<std::uint64_t> pods;
@@ -139,7 +138,7 @@ JobSize larger(const JobSize& a, const JobSize& b) {
 }
 
 bool asks_for_all_gpus(const std::vector<std::string_view>& env) {
-  return std::any_of(gpu::kGpuRows.begin(), gpu::kGpuRows.end(), [&](const gpu::GpuRow& row) {
+  return std::ranges::any_of(gpu::kGpuRows, [&](const gpu::GpuRow& row) {
     return !row.variable.empty() && variable_in(env, row.variable) == "all";
   });
 }

@@ -140,7 +140,7 @@ std::size_t offset_of(std::string_view text, const toml::source_position& place)
 }
 
 std::string written_key(const std::string& key) {
-  const bool needs_no_quotes = !key.empty() && std::all_of(key.begin(), key.end(), is_bare);
+  const bool needs_no_quotes = !key.empty() && std::ranges::all_of(key, is_bare);
   return needs_no_quotes ? key : in_quotes(key, key.size());
 }
 

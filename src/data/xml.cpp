@@ -7,6 +7,7 @@
 
 #include <pugixml.hpp>
 
+#include "base/find.h"
 #include "base/text.h"
 
 namespace railhead::data {
@@ -207,9 +208,8 @@ class Copier {
 }  // namespace
 
 const std::string* XmlElement::find(std::string_view attribute) const {
-  const auto at = std::find_if(attributes.begin(), attributes.end(),
-                               [&](const XmlAttribute& one) { return one.name == attribute; });
-  return at != attributes.end() ? &at->value : nullptr;
+  const auto* found = find_by(attributes, &XmlAttribute::name, attribute);
+  return found != nullptr ? &found->value : nullptr;
 }
 
 Result<XmlElement> parse_xml(std::string_view text, const XmlLimits& limits) {

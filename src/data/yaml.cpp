@@ -25,8 +25,8 @@ Mark to_mark(const YAML::Mark& mark) {
 
 /// yaml-cpp's messages end with the byte that it does not like.
 std::string printable(std::string message) {
-  std::replace_if(
-      message.begin(), message.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::ranges::replace_if(
+      message, [](char c) { return c < ' ' || c > '~'; }, '?');
   return message;
 }
 

@@ -24,11 +24,11 @@ bool is_below_rdma(const node::Problem& problem) {
 }
 
 std::string_view capable_of_rdma(const node::Node& node) {
-  if (std::any_of(node.nics.begin(), node.nics.end(),
-                  [](const node::Nic& nic) { return nic.registered || nic.elsewhere; })) {
+  if (std::ranges::any_of(node.nics,
+                          [](const node::Nic& nic) { return nic.registered || nic.elsewhere; })) {
     return "true";
   }
-  const bool is_blind = std::any_of(node.problems.begin(), node.problems.end(), is_below_rdma);
+  const bool is_blind = std::ranges::any_of(node.problems, is_below_rdma);
   return is_blind ? kUnknown : "false";
 }
 
@@ -39,7 +39,7 @@ std::string common(const std::vector<std::string>& values) {
     if (one == kUnknown) return one;
   }
   const bool is_one =
-      std::all_of(values.begin(), values.end(), [&](const auto& one) { return one == values[0]; });
+      std::ranges::all_of(values, [&](const auto& one) { return one == values[0]; });
   return is_one ? values[0] : std::string(kMixed);
 }
 
@@ -162,7 +162,7 @@ std::string label_value(std::string_view text) {
     if (value.size() == kMaxValueBytes) break;
   }
   while (!value.empty() && !is_letter_or_digit(value.back())) value.pop_back();
-  value.erase(value.begin(), std::find_if(value.begin(), value.end(), is_letter_or_digit));
+  value.erase(value.begin(), std::ranges::find_if(value, is_letter_or_digit));
   return value.empty() ? std::string(kUnknown) : value;
 }
 

@@ -71,7 +71,7 @@ bool is_driven_nvidia(const node::Gpu& gpu) {
 
 GpuDirectRoute gpu_direct_route(const node::Node& node, const system::System& system) {
   if (node.gpus.empty() || node.nics.empty()) return GpuDirectRoute::none;
-  if (std::none_of(node.gpus.begin(), node.gpus.end(), is_driven_nvidia)) {
+  if (std::ranges::none_of(node.gpus, is_driven_nvidia)) {
     return GpuDirectRoute::unknown;
   }
   return gpu_direct_of(system).route();

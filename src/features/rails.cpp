@@ -25,7 +25,7 @@ Rails places_of(const node::Node& node, const affinity::Deal& deal) {
     if (!place || contains(places, *place)) return {};
     places.push_back(*place);
   }
-  std::sort(places.begin(), places.end());
+  std::ranges::sort(places);
   return places;
 }
 
@@ -35,13 +35,13 @@ Rails rails_since(const Rails& before, const node::Node& node, const affinity::D
   auto rails = places_of(node, deal);
   if (rails.empty()) return {};
   const auto is_there = [&](const RailPlace& place) {
-    return std::any_of(node.nics.begin(), node.nics.end(),
-                       [&](const node::Nic& nic) { return place_of(nic) == place; });
+    return std::ranges::any_of(node.nics,
+                               [&](const node::Nic& nic) { return place_of(nic) == place; });
   };
   for (const auto& place : before) {
     if (!is_there(place)) rails.push_back(place);
   }
-  std::sort(rails.begin(), rails.end());
+  std::ranges::sort(rails);
   return rails.size() > kMostRails ? Rails() : rails;
 }
 

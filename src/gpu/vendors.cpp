@@ -3,26 +3,21 @@
 
 #include <limits>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "base/variable.h"
 
 namespace railhead::gpu {
 namespace {
 
-template <typename Is>
-const GpuRow* find_row(Is is) {
-  const auto* row = std::find_if(kGpuRows.begin(), kGpuRows.end(), is);
-  return row == kGpuRows.end() ? nullptr : row;
-}
-
 bool any_begins(std::string_view text, const Words& beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](std::string_view beginning) { return text.starts_with(beginning); });
+  return std::ranges::any_of(
+      beginnings, [&](std::string_view beginning) { return text.starts_with(beginning); });
 }
 
 bool sets_any(std::string_view variable, const Words& names) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return sets_variable(variable, name); });
+  return std::ranges::any_of(names,
+                             [&](std::string_view name) { return sets_variable(variable, name); });
 }
 
 bool is_kind(std::string_view kind, std::string_view ours) {
@@ -33,18 +28,18 @@ bool is_kind(std::string_view kind, std::string_view ours) {
 }  // namespace
 
 const GpuRow* gpu_row_of_pci(std::uint16_t vendor) {
-  return find_row([&](const GpuRow& row) { return row.pci_vendor == vendor; });
+  return find_where(kGpuRows, [&](const GpuRow& row) { return row.pci_vendor == vendor; });
 }
 
 const GpuRow* gpu_row_of_cdi(std::string_view kind) {
-  return find_row([&](const GpuRow& row) {
-    return std::any_of(row.cdi_kinds.begin(), row.cdi_kinds.end(),
-                       [&](std::string_view ours) { return is_kind(kind, ours); });
+  return find_where(kGpuRows, [&](const GpuRow& row) {
+    return std::ranges::any_of(row.cdi_kinds,
+                               [&](std::string_view ours) { return is_kind(kind, ours); });
   });
 }
 
 bool is_gpu_driver(std::string_view name) {
-  return find_row([&](const GpuRow& row) {
+  return find_where(kGpuRows, [&](const GpuRow& row) {
            return std::find(row.drivers.begin(), row.drivers.end(), name) != row.drivers.end();
          }) != nullptr;
 }
@@ -62,22 +57,24 @@ std::optional<GpuNode> gpu_node(std::string_view path) {
 }
 
 bool is_gpu_path(std::string_view path) {
-  return find_row([&](const GpuRow& row) { return any_begins(path, row.nodes); }) != nullptr;
-}
-
-bool is_gpu_mount(std::string_view destination) {
-  return find_row([&](const GpuRow& row) { return any_begins(destination, row.mounts); }) !=
+  return find_where(kGpuRows, [&](const GpuRow& row) { return any_begins(path, row.nodes); }) !=
          nullptr;
 }
 
+bool is_gpu_mount(std::string_view destination) {
+  return find_where(kGpuRows, [&](const GpuRow& row) {
+           return any_begins(destination, row.mounts);
+         }) != nullptr;
+}
+
 bool names_gpus(std::string_view variable) {
-  return find_row([&](const GpuRow& row) {
+  return find_where(kGpuRows, [&](const GpuRow& row) {
            return sets_variable(variable, row.variable) || sets_any(variable, row.own_variables);
          }) != nullptr;
 }
 
 bool is_gpu_variable(std::string_view variable) {
-  return names_gpus(variable) || find_row([&](const GpuRow& row) {
+  return names_gpus(variable) || find_where(kGpuRows, [&](const GpuRow& row) {
                                    return sets_any(variable, row.meaning_variables);
                                  }) != nullptr;
 }

@@ -135,8 +135,8 @@ constexpr const GpuRow& gpu_row(GpuVendor vendor) {
   return kGpuRows[static_cast<std::size_t>(vendor)];
 }
 
-static_assert(std::all_of(kGpuRows.begin(), kGpuRows.end(),
-                          [](const GpuRow& row) { return &gpu_row(row.vendor) == &row; }),
+static_assert(std::ranges::all_of(kGpuRows,
+                                  [](const GpuRow& row) { return &gpu_row(row.vendor) == &row; }),
               "the rows are in the order of GpuVendor");
 
 /// nullptr: none of the rows.

@@ -4,9 +4,9 @@
 #include <linux/ethtool_netlink.h>
 #include <linux/netlink.h>
 
-#include <algorithm>
 #include <cerrno>
 
+#include "base/find.h"
 #include "host/generic_netlink.h"
 #include "host/host_error.h"
 #include "host/netlink.h"
@@ -59,9 +59,7 @@ const std::array<EthtoolField, 11>& ethtool_fields() {
 }
 
 const EthtoolField* find_ethtool_field(std::string_view name) {
-  const auto* const found = std::find_if(kFields.begin(), kFields.end(),
-                                         [&](const auto& field) { return field.name == name; });
-  return found == kFields.end() ? nullptr : &*found;
+  return find_by(kFields, &EthtoolField::name, name);
 }
 
 std::string ethtool_request(LinkPart part, std::uint16_t family, std::string_view netdev,

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/find.h"
 #include "base/text.h"
 
 namespace railhead::host {
@@ -44,10 +45,9 @@ const MountLine* next_mount(const std::vector<MountLine>& mounts, const MountLin
 const MountLine* first_mount(const std::vector<MountLine>& mounts) {
   std::unordered_set<std::string_view> ids;
   for (const auto& mount : mounts) ids.insert(mount.id);
-  const auto at = std::find_if(mounts.begin(), mounts.end(), [&](const MountLine& mount) {
+  return find_where(mounts, [&](const MountLine& mount) {
     return mount.point == "/" && (!ids.contains(mount.parent) || mount.parent == mount.id);
   });
-  return at == mounts.end() ? nullptr : &*at;
 }
 
 }  // namespace

@@ -15,8 +15,7 @@ constexpr std::string_view kScheme = "https://";
 /// It becomes a header, so no byte of it may end one.
 Result<std::string> token_in(std::string_view text, const std::string& where) {
   std::string token(trim(text));
-  const bool is_plain =
-      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+  const bool is_plain = std::ranges::all_of(token, [](char c) { return c > ' ' && c < '\x7f'; });
   if (token.empty() || !is_plain) {
     return Error{ErrorCode::malformed, where + ": is not a token: it is empty, or has characters " +
                                            "that a token cannot have"};
@@ -69,7 +68,7 @@ Result<Access> parse_server(const std::string& url) {
   const auto port = after.empty() ? Result<std::uint64_t>(443) : parse_unsigned(after.substr(1));
   if (!port || *port == 0 || *port > 65535) return bad("the port is not 1 to 65535");
   access.port = std::to_string(*port);
-  const bool is_plain = std::all_of(access.host.begin(), access.host.end(), [&](char c) {
+  const bool is_plain = std::ranges::all_of(access.host, [&](char c) {
     return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_' || (in_brackets && c == ':');
   });
   if (access.host.empty() || !is_plain) return bad("the host is neither a name nor an IP address");

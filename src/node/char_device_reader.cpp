@@ -123,7 +123,7 @@ std::vector<CharDeviceList::Ordered> CharDeviceList::ordered(const Class& all,
     while (listed->first != name) ++listed;
     if (item.device && name.starts_with(prefix)) found.push_back({&item, &listed->second.entry});
   }
-  std::sort(found.begin(), found.end(), [](const Ordered& a, const Ordered& b) {
+  std::ranges::sort(found, [](const Ordered& a, const Ordered& b) {
     return std::pair(a.item->port, a.item->number) < std::pair(b.item->port, b.item->number);
   });
   return found;
@@ -169,8 +169,8 @@ std::vector<FunctionDevice> read_function_devices(Reader& reader,
                                                   const std::vector<PciDevice>& functions) {
   std::vector<FunctionDevice> found;
   const auto add = [&](const std::string& path, std::string sysfs, std::uint32_t mode) {
-    const bool known = std::any_of(found.begin(), found.end(),
-                                   [&](const auto& one) { return one.device.path == path; });
+    const bool known =
+        std::ranges::any_of(found, [&](const auto& one) { return one.device.path == path; });
     if (known) return;
     sysfs = reader.link(sysfs).value_or(sysfs);
     if (auto device = make_device(reader, path, sysfs, mode)) found.push_back({*device, sysfs});

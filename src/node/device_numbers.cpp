@@ -34,7 +34,7 @@ bool differs(host::Host& host, const std::string& sysfs, const CharDevice& devic
 
 bool any_differs(host::Host& host, const std::string& folder, const std::string& name,
                  const std::vector<CharDevice>& devices) {
-  return std::any_of(devices.begin(), devices.end(), [&](const CharDevice& device) {
+  return std::ranges::any_of(devices, [&](const CharDevice& device) {
     const auto sysfs = folder + "/" + host::base_name(device.path);
     return text_of(host, sysfs + "/ibdev") != name || differs(host, sysfs, device);
   });
@@ -60,7 +60,7 @@ bool device_numbers_differ(host::Host& host, const Node& node) {
   for (const auto& [device, sysfs] : node.function_devices) {
     if (differs(host, sysfs, device)) return true;
   }
-  return std::any_of(node.nics.begin(), node.nics.end(), [&](const Nic& nic) {
+  return std::ranges::any_of(node.nics, [&](const Nic& nic) {
     return any_differs(host, verbs, nic.name, nic.uverbs) ||
            any_differs(host, mads, nic.name, nic.umads) ||
            any_differs(host, mads, nic.name, nic.issms);

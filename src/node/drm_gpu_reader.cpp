@@ -30,7 +30,7 @@ std::map<PciAddress, DrmMinors> read_drm(Reader& reader) {
 
 /// A tree that has none of the drivers is a picture of the hardware only.
 bool has_driver_of(Reader& reader, const gpu::GpuRow& row) {
-  return std::any_of(row.drivers.begin(), row.drivers.end(), [&](std::string_view driver) {
+  return std::ranges::any_of(row.drivers, [&](std::string_view driver) {
     return reader.list("/sys/bus/pci/drivers/" + std::string(driver)).has_value();
   });
 }

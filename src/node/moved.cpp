@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/contains.h"
+#include "base/find.h"
 
 namespace railhead::node {
 namespace {
@@ -17,10 +18,8 @@ bool is_same_device(const Nic& a, const Nic& b) {
 }
 
 const Nic* find_same(const Node& node, const Nic& wanted) {
-  const auto at = std::find_if(node.nics.begin(), node.nics.end(), [&](const Nic& nic) {
-    return nic.registered && is_same_device(nic, wanted);
-  });
-  return at != node.nics.end() ? &*at : nullptr;
+  return find_where(node.nics,
+                    [&](const Nic& nic) { return nic.registered && is_same_device(nic, wanted); });
 }
 
 bool is_held_by_same_driver(const Node& before, const Node& now, const PciAddress& address) {
@@ -37,15 +36,14 @@ void keep_on_the_way(const Nic& known, Node& now) {
   nic.umads.clear();
   nic.issms.clear();
   nic.netdevs.clear();
-  const auto at = std::find_if(now.nics.begin(), now.nics.end(), [&](const Nic& other) {
-    return !other.registered && is_same_device(other, nic);
-  });
+  const auto at = std::ranges::find_if(
+      now.nics, [&](const Nic& other) { return !other.registered && is_same_device(other, nic); });
   if (at != now.nics.end()) {
     nic.netdevs = at->netdevs;
     *at = std::move(nic);
     return;
   }
-  const auto after = std::find_if(now.nics.begin(), now.nics.end(), [&](const Nic& other) {
+  const auto after = std::ranges::find_if(now.nics, [&](const Nic& other) {
     return !other.pci || std::pair(*nic.pci, nic.name) < std::pair(*other.pci, other.name);
   });
   now.nics.insert(after, std::move(nic));
@@ -54,7 +52,7 @@ void keep_on_the_way(const Nic& known, Node& now) {
 /// A netdev of one of these devices that is not seen any more, where the device has no other.
 void keep_netdev(const Node& before, const Netdev& gone, const std::set<const Nic*>& bare,
                  Node& now) {
-  const auto owner = std::find_if(before.nics.begin(), before.nics.end(), [&](const Nic& nic) {
+  const auto owner = std::ranges::find_if(before.nics, [&](const Nic& nic) {
     return nic.pci == gone.pci && contains(nic.netdevs, gone.name);
   });
   const bool has_owner = owner != before.nics.end();
@@ -68,8 +66,8 @@ void keep_netdev(const Node& before, const Netdev& gone, const std::set<const Ni
   kept.name = gone.name;
   kept.pci = gone.pci;
   kept.elsewhere = true;
-  const auto after = std::find_if(now.netdevs.begin(), now.netdevs.end(),
-                                  [&](const Netdev& other) { return kept.name < other.name; });
+  const auto after = std::ranges::find_if(
+      now.netdevs, [&](const Netdev& other) { return kept.name < other.name; });
   now.netdevs.insert(after, std::move(kept));
 }
 
@@ -99,8 +97,8 @@ void keep_netdevs(const Node& before, const std::set<PciAddress>& functions, Nod
   }
   for (const auto* netdev : all_gone) {
     if (!is_held_by_same_driver(before, now, *netdev->pci)) continue;
-    const bool has_nic = std::any_of(now.nics.begin(), now.nics.end(),
-                                     [&](const Nic& nic) { return nic.pci == netdev->pci; });
+    const bool has_nic =
+        std::ranges::any_of(now.nics, [&](const Nic& nic) { return nic.pci == netdev->pci; });
     if (has_nic || !with_netdev.contains(*netdev->pci)) keep_netdev(before, *netdev, bare, now);
   }
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "node/name_walk.h"
 #include "node/pci_reader.h"
@@ -33,8 +34,8 @@ class NetdevPlaces {
     for (const auto& [name, item] : net.items) {
       if (item.entry.pci) by_function_.push_back(&item.entry);
     }
-    std::stable_sort(by_function_.begin(), by_function_.end(),
-                     [](const ClassEntry* a, const ClassEntry* b) { return *a->pci < *b->pci; });
+    std::ranges::stable_sort(
+        by_function_, [](const ClassEntry* a, const ClassEntry* b) { return *a->pci < *b->pci; });
   }
 
   /// Of one device; a card with one function for two ports (mlx4) has both.
@@ -57,19 +58,15 @@ class NetdevPlaces {
   using Entries = std::vector<const ClassEntry*>;
 
   [[nodiscard]] Entries::const_iterator first_of(const PciAddress& address) const {
-    return std::lower_bound(
-        by_function_.begin(), by_function_.end(), address,
-        [](const ClassEntry* one, const PciAddress& wanted) { return *one->pci < wanted; });
+    return std::ranges::lower_bound(by_function_, address, {},
+                                    [](const ClassEntry* one) { return *one->pci; });
   }
 
   Entries by_function_;  ///< by function, then by name
 };
 
 const PciDevice* find(const std::vector<PciDevice>& pci, const PciAddress& address) {
-  const auto at = std::lower_bound(
-      pci.begin(), pci.end(), address,
-      [](const PciDevice& device, const PciAddress& wanted) { return device.address < wanted; });
-  return at != pci.end() && at->address == address ? &*at : nullptr;
+  return find_sorted(pci, &PciDevice::address, address);
 }
 
 void take_function(const PciDevice& function, Nic& nic) {
@@ -139,7 +136,7 @@ std::vector<Nic> in_order(std::vector<Nic> nics) {
   std::vector<Nic*> order;
   order.reserve(nics.size());
   for (auto& nic : nics) order.push_back(&nic);
-  std::sort(order.begin(), order.end(), [](const Nic* a, const Nic* b) {
+  std::ranges::sort(order, [](const Nic* a, const Nic* b) {
     return std::tuple(!a->pci, a->pci, std::string_view(a->name)) <
            std::tuple(!b->pci, b->pci, std::string_view(b->name));
   });
@@ -273,7 +270,7 @@ void drop_bond_members(std::vector<Nic>& nics, const std::vector<Netdev>& netdev
   std::erase_if(nics, [&](const Nic& nic) {
     if (nic.registered || !nic.pci || bonds.empty()) return false;
     const auto above = masters(nic);
-    return std::any_of(above.begin(), above.end(), [&](const std::string& master) {
+    return std::ranges::any_of(above, [&](const std::string& master) {
       return bonds.contains({slot_of(*nic.pci), master});
     });
   });

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/find.h"
+
 namespace railhead::node {
 
 std::string_view to_string(PortState state) {
@@ -32,28 +34,21 @@ std::string port_folder(const Nic& nic, const Port& port) {
 }
 
 const PciDevice* Node::find_pci(const PciAddress& address) const {
-  const auto at = std::lower_bound(
-      pci.begin(), pci.end(), address,
-      [](const PciDevice& device, const PciAddress& wanted) { return device.address < wanted; });
-  return at != pci.end() && at->address == address ? &*at : nullptr;
+  return find_sorted(pci, &PciDevice::address, address);
 }
 
 const Nic* Node::find_nic(std::string_view wanted) const {
-  const auto at =
-      std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) { return nic.name == wanted; });
-  return at != nics.end() ? &*at : nullptr;
+  return find_by(nics, &Nic::name, wanted);
 }
 
 const Netdev* Node::find_netdev(std::string_view wanted) const {
-  const auto at = std::find_if(netdevs.begin(), netdevs.end(),
-                               [&](const Netdev& netdev) { return netdev.name == wanted; });
-  return at != netdevs.end() ? &*at : nullptr;
+  return find_by(netdevs, &Netdev::name, wanted);
 }
 
 const CharDevice* Node::find_function_device(std::string_view path) const {
-  const auto at = std::find_if(function_devices.begin(), function_devices.end(),
-                               [&](const FunctionDevice& one) { return one.device.path == path; });
-  return at != function_devices.end() ? &at->device : nullptr;
+  const auto* found = find_where(
+      function_devices, [&](const FunctionDevice& one) { return one.device.path == path; });
+  return found != nullptr ? &found->device : nullptr;
 }
 
 bool Node::carries_main_route(std::string_view name_of_netdev) const {
@@ -61,16 +56,15 @@ bool Node::carries_main_route(std::string_view name_of_netdev) const {
   for (bool grew = true; grew;) {
     grew = false;
     for (const auto& netdev : netdevs) {
-      const bool above =
-          std::any_of(netdev.lower.begin(), netdev.lower.end(),
-                      [&](const std::string& lower) { return reached.contains(lower); });
+      const bool above = std::ranges::any_of(
+          netdev.lower, [&](const std::string& lower) { return reached.contains(lower); });
       if (above) grew = reached.insert(netdev.name).second || grew;
       if (netdev.master && reached.contains(netdev.name)) {
         grew = reached.insert(*netdev.master).second || grew;
       }
     }
   }
-  return std::any_of(netdevs.begin(), netdevs.end(), [&](const Netdev& netdev) {
+  return std::ranges::any_of(netdevs, [&](const Netdev& netdev) {
     return netdev.main_route && reached.contains(netdev.name);
   });
 }

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "base/find.h"
 #include "node/char_device_reader.h"
 #include "node/ddp_reader.h"
 #include "node/gpu_reader.h"
@@ -46,8 +47,7 @@ std::vector<Gpu> read_gpus(Reader& reader, const NvidiaDriver& nvidia,
                            const std::vector<PciDevice>& pci, NvidiaInformation& information) {
   auto gpus = read_nvidia_gpus(reader, nvidia, pci, information);
   for (auto& gpu : read_drm_gpus(reader, pci)) gpus.push_back(std::move(gpu));
-  std::stable_sort(gpus.begin(), gpus.end(),
-                   [](const Gpu& a, const Gpu& b) { return a.pci < b.pci; });
+  std::ranges::stable_sort(gpus, {}, &Gpu::pci);
   return gpus;
 }
 
@@ -55,10 +55,7 @@ using Vdpa = std::map<PciAddress, std::vector<VdpaDevice>>;
 
 void take_vdpa(const Vdpa& devices, std::vector<PciDevice>& pci) {
   for (const auto& [address, own] : devices) {
-    const auto at = std::lower_bound(
-        pci.begin(), pci.end(), address,
-        [](const PciDevice& device, const PciAddress& wanted) { return device.address < wanted; });
-    if (at != pci.end() && at->address == address) at->vdpa = own;
+    if (auto* device = find_sorted(pci, &PciDevice::address, address)) device->vdpa = own;
   }
 }
 

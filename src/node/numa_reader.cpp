@@ -57,8 +57,7 @@ std::vector<NumaNode> read_numa(Reader& reader) {
     }
     nodes.push_back(std::move(node));
   }
-  std::sort(nodes.begin(), nodes.end(),
-            [](const NumaNode& a, const NumaNode& b) { return a.id < b.id; });
+  std::ranges::sort(nodes, {}, &NumaNode::id);
   return nodes;
 }
 

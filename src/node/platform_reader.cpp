@@ -57,7 +57,7 @@ constexpr std::array kVirtualMachines = {
 bool names_virtual_machine(const Dmi& dmi) {
   const auto product = dmi.product_name.value_or("");
   if (product.find(".metal") != std::string::npos) return false;
-  return std::any_of(kVirtualMachines.begin(), kVirtualMachines.end(), [&](const auto& one) {
+  return std::ranges::any_of(kVirtualMachines, [&](const auto& one) {
     return dmi.sys_vendor == one.vendor && product.starts_with(one.product);
   });
 }

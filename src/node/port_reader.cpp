@@ -20,7 +20,7 @@ std::vector<unsigned> numbers_in(Reader& reader, const std::string& folder, std:
   for (const auto& name : reader.names(folder)) {
     if (const auto number = trailing_number(name, "")) numbers.push_back(*number);
   }
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   if (numbers.size() > limit) {
     reader.malformed(folder, std::to_string(numbers.size()) + " entries, only the first " +
                                  std::to_string(limit) + " are read");

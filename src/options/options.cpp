@@ -93,8 +93,8 @@ Result<affinity::Expectation> expectation(const config::NicRule& rule) {
   const std::array words{std::pair{&rule.unused, Kind::unused},
                          std::pair{&rule.one_up, Kind::one_up},
                          std::pair{&rule.rate_gbps, Kind::rate}};
-  const auto said = std::count_if(words.begin(), words.end(),
-                                  [](const auto& word) { return !word.first->text.empty(); });
+  const auto said =
+      std::ranges::count_if(words, [](const auto& word) { return !word.first->text.empty(); });
   if (said != 1) {
     return Error{ErrorCode::malformed,
                  rule.entry.where + ": an entry of expect says one of unused, oneUp and rateGbps"};

@@ -10,8 +10,8 @@ FunctionIndex::FunctionIndex(const std::vector<NetFunction>& functions) {
   for (const auto& function : functions) {
     if (function.pci && function.kind != FunctionKind::scalable) by_address_.push_back(&function);
   }
-  std::stable_sort(by_address_.begin(), by_address_.end(),
-                   [](const auto* a, const auto* b) { return *a->pci < *b->pci; });
+  std::ranges::stable_sort(by_address_,
+                           [](const auto* a, const auto* b) { return *a->pci < *b->pci; });
 }
 
 const NetFunction* FunctionIndex::find(const node::PciAddress& address) const {

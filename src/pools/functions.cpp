@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/sort_unique.h"
 #include "node/pci_reader.h"
 #include "pools/pools.h"
@@ -106,12 +107,8 @@ class FunctionList {
 
   /// One of the PCI functions, which are in the order of their addresses.
   NetFunction* find(const node::PciAddress& address) {
-    const auto at =
-        std::lower_bound(functions_.begin(), functions_.end(), address,
-                         [](const NetFunction& function, const node::PciAddress& wanted) {
-                           return *function.pci < wanted;
-                         });
-    return at != functions_.end() && *at->pci == address ? &*at : nullptr;
+    return find_sorted(
+        functions_, [](const NetFunction& function) { return *function.pci; }, address);
   }
 
   const node::Node& node_;

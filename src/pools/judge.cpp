@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "pools/address_prefix.h"
 
@@ -56,7 +57,7 @@ bool is_fast_enough(const Condition& condition, std::string_view rate) {
 
 /// A function of a parent with that name or address, and with one of those numbers.
 bool is_below(const Condition& condition, const NetFunction& function, std::string_view parent) {
-  return std::any_of(condition.functions.begin(), condition.functions.end(), [&](const auto& want) {
+  return std::ranges::any_of(condition.functions, [&](const auto& want) {
     if (!matches(condition.match, want.parent, parent)) return false;
     return want.ranges.empty() || (function.index && want.covers(*function.index));
   });
@@ -130,32 +131,27 @@ std::string Judge::why_not(const PoolSpec& spec, const NetFunction& function) co
 }
 
 const Selector* Judge::excluding(const PoolSpec& spec, const NetFunction& function) const {
-  const auto at =
-      std::find_if(spec.exclude.begin(), spec.exclude.end(),
-                   [&](const Selector& selector) { return unmet(selector, function) == nullptr; });
-  return at != spec.exclude.end() ? &*at : nullptr;
+  return find_where(spec.exclude,
+                    [&](const Selector& selector) { return unmet(selector, function) == nullptr; });
 }
 
 const Condition* Judge::unmet(const Selector& selector, const NetFunction& function) const {
-  const auto at =
-      std::find_if_not(selector.conditions.begin(), selector.conditions.end(),
-                       [&](const Condition& condition) { return holds(condition, function); });
-  return at != selector.conditions.end() ? &*at : nullptr;
+  return find_where(selector.conditions,
+                    [&](const Condition& condition) { return !holds(condition, function); });
 }
 
 /// By the operator's word: no pod is to wait for what has no cable.
 bool Judge::is_unused(const NetFunction& function) const {
-  return !function.nics.empty() &&
-         std::all_of(function.nics.begin(), function.nics.end(), [&](std::size_t nic) {
-           return nic < statuses_.size() && statuses_[nic].unused;
-         });
+  return !function.nics.empty() && std::ranges::all_of(function.nics, [&](std::size_t nic) {
+    return nic < statuses_.size() && statuses_[nic].unused;
+  });
 }
 
 bool Judge::lacks_driver(const PoolSpec& spec, const NetFunction& function) const {
   if (!is_of_kinds(spec, function) || excluding(spec, function) != nullptr) return false;
   const auto* device = function.pci ? node_.find_pci(*function.pci) : nullptr;
   if (device != nullptr && device->held_by_vfio()) return false;  // on purpose
-  return std::any_of(spec.include.begin(), spec.include.end(), [&](const Selector& selector) {
+  return std::ranges::any_of(spec.include, [&](const Selector& selector) {
     const bool usable = selector.rdma ? has_rdma_device(function) : !is_undriven(function);
     return !usable && unmet(selector, function) == nullptr;
   });
@@ -169,8 +165,8 @@ bool Judge::is_undriven(const NetFunction& function) const {
 }
 
 bool Judge::has_rdma_device(const NetFunction& function) const {
-  return std::any_of(function.nics.begin(), function.nics.end(),
-                     [&](std::size_t nic) { return node_.nics[nic].registered; });
+  return std::ranges::any_of(function.nics,
+                             [&](std::size_t nic) { return node_.nics[nic].registered; });
 }
 
 bool Judge::holds(const Condition& condition, const NetFunction& function) const {
@@ -179,9 +175,9 @@ bool Judge::holds(const Condition& condition, const NetFunction& function) const
   const auto test = [&](std::string_view fact) {
     if (comparing == Comparing::functions) return is_below(condition, function, fact);
     if (comparing == Comparing::least) return is_fast_enough(condition, fact);
-    return std::any_of(
-        condition.values.begin(), condition.values.end(),
-        [&](const std::string& value) { return matches(condition.match, value, fact); });
+    return std::ranges::any_of(condition.values, [&](const std::string& value) {
+      return matches(condition.match, value, fact);
+    });
   };
   return any(condition.fact, function, test);
 }
@@ -193,8 +189,8 @@ bool Judge::is_in_subnet(const Condition& condition, const NetFunction& function
     if (prefix) prefixes.push_back(*prefix);
   }
   return any(condition.fact, function, [&](std::string_view gid) {
-    return std::any_of(prefixes.begin(), prefixes.end(),
-                       [&](const AddressPrefix& prefix) { return prefix.covers(gid); });
+    return std::ranges::any_of(prefixes,
+                               [&](const AddressPrefix& prefix) { return prefix.covers(gid); });
   });
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "pools/judge.h"
 #include "pools/member_readiness.h"
 #include "pools/pools.h"
@@ -34,8 +35,9 @@ std::vector<std::string> remarks_on(const Pool& pool, const std::vector<NetFunct
     const auto* device = function.pci ? node.find_pci(*function.pci) : nullptr;
     // A machine of which no node is known, such as an NCCL topology file, lacks none.
     rdma = rdma || (pool.spec.include[member.selector].rdma &&
-                    std::any_of(function.nics.begin(), function.nics.end(),
-                                [&](std::size_t nic) { return !node.nics[nic].uverbs.empty(); }));
+                    std::ranges::any_of(function.nics, [&](std::size_t nic) {
+                      return !node.nics[nic].uverbs.empty();
+                    }));
     if (device != nullptr && device->driver && is_uio(*device->driver)) uio.push_back(function.id);
   }
   std::vector<std::string> remarks;
@@ -142,20 +144,16 @@ std::optional<std::size_t> PoolTable::find_function(std::string_view id) const {
 
 std::optional<std::size_t> PoolTable::find_member(const Pool& pool, std::string_view id) const {
   for (auto at = first_with(id); at != by_id.end() && functions[*at].id == id; ++at) {
-    const auto member = std::lower_bound(
-        pool.members.begin(), pool.members.end(), *at,
-        [](const Member& one, std::size_t function) { return one.function < function; });
-    if (member == pool.members.end() || member->function != *at) continue;
-    return static_cast<std::size_t>(member - pool.members.begin());
+    const auto* member = find_sorted(pool.members, &Member::function, *at);
+    if (member != nullptr) return static_cast<std::size_t>(member - pool.members.data());
   }
   return std::nullopt;
 }
 
 std::vector<std::size_t>::const_iterator PoolTable::first_with(std::string_view id) const {
-  return std::lower_bound(by_id.begin(), by_id.end(), id,
-                          [&](std::size_t function, std::string_view wanted) {
-                            return functions[function].id < wanted;
-                          });
+  return std::ranges::lower_bound(by_id, id, {}, [&](std::size_t function) {
+    return std::string_view(functions[function].id);
+  });
 }
 
 PoolTable make_pools(const std::vector<PoolSpec>& specs, const node::Node& node,
@@ -164,7 +162,7 @@ PoolTable make_pools(const std::vector<PoolSpec>& specs, const node::Node& node,
   table.functions = functions_of(node);
   table.by_id.resize(table.functions.size());
   std::iota(table.by_id.begin(), table.by_id.end(), 0U);
-  std::stable_sort(table.by_id.begin(), table.by_id.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(table.by_id, [&](std::size_t a, std::size_t b) {
     return table.functions[a].id < table.functions[b].id;
   });
   PoolMaker(specs, node, statuses, table).make();
@@ -185,8 +183,8 @@ bool is_useless(const PoolTable& table, const node::Node& node,
                 const std::vector<NicStatus>& statuses, std::size_t pool) {
   const auto& members = table.pools[pool].members;
   if (!members.empty()) {
-    return std::all_of(members.begin(), members.end(),
-                       [](const Member& member) { return member.state == MemberState::not_ready; });
+    return std::ranges::all_of(
+        members, [](const Member& member) { return member.state == MemberState::not_ready; });
   }
   const Judge judge(node, table.functions, statuses);
   for (std::size_t f = 0; f < table.functions.size(); ++f) {

@@ -9,8 +9,8 @@ namespace railhead::pools {
 namespace {
 
 bool has_link_layer(const node::Nic& nic, node::LinkLayer layer) {
-  return std::any_of(nic.ports.begin(), nic.ports.end(),
-                     [&](const node::Port& port) { return port.link_layer == layer; });
+  return std::ranges::any_of(nic.ports,
+                             [&](const node::Port& port) { return port.link_layer == layer; });
 }
 
 /// An InfiniBand port without a partner at the other end of its cable is "Polling". (The physical
@@ -74,8 +74,7 @@ std::string MemberReadiness::trouble_when_idle(const NetFunction& function, std:
 std::string MemberReadiness::trouble_of_cable(const NetFunction& physical) const {
   for (const auto index : physical.nics) {
     const node::Nic& nic = node_.nics[index];
-    if (nic.ports.empty() || !std::all_of(nic.ports.begin(), nic.ports.end(), has_no_link))
-      continue;
+    if (nic.ports.empty() || !std::ranges::all_of(nic.ports, has_no_link)) continue;
     return "its PF " + nic.name + " has no link (" + *nic.ports.front().phys_state + ")";
   }
   bool any_carrier = false;
@@ -95,7 +94,7 @@ bool MemberReadiness::is_raised_by_the_pod(const node::Nic& nic) const {
       has_link_layer(nic, node::LinkLayer::infiniband)) {
     return false;
   }
-  return std::all_of(nic.netdevs.begin(), nic.netdevs.end(), [&](const std::string& name) {
+  return std::ranges::all_of(nic.netdevs, [&](const std::string& name) {
     const auto* netdev = node_.find_netdev(name);
     return netdev == nullptr || netdev->elsewhere || netdev->up == false;
   });
@@ -106,7 +105,7 @@ bool MemberReadiness::has_no_carrier(const std::string& name) const {
   const auto* netdev = node_.find_netdev(name);
   if (netdev == nullptr || netdev->up != true || netdev->carrier != false) return false;
   if (!netdev->master || !netdev->pci) return true;
-  return std::none_of(node_.netdevs.begin(), node_.netdevs.end(), [&](const node::Netdev& other) {
+  return std::ranges::none_of(node_.netdevs, [&](const node::Netdev& other) {
     return other.master == netdev->master && other.carrier == true && other.pci &&
            is_sibling(*other.pci, *netdev->pci);
   });

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "config/words.h"
 #include "pools/pool_parsers.h"
@@ -16,35 +17,8 @@ constexpr std::array kKinds{FunctionKind::physical, FunctionKind::virtual_, Func
 constexpr std::array kReplaced{PoolFlavour::shared_plugin, PoolFlavour::sriov_plugin,
                                PoolFlavour::k8s_rdma_device_plugin};
 
-Result<PoolMode> read_mode(Section& item) {
-  const auto text = TRY(item.text("mode")).value_or("shared");
-  for (const auto mode : {PoolMode::shared, PoolMode::exclusive}) {
-    if (text == to_string(mode)) return mode;
-  }
-  return item.error("mode", in_quotes(text) + " is none of shared, exclusive");
-}
-
-Result<PoolPreference> read_preference(Section& item) {
-  const auto text = TRY(item.text("prefer")).value_or("spread");
-  for (const auto how : {PoolPreference::spread, PoolPreference::pack}) {
-    if (text == to_string(how)) return how;
-  }
-  return item.error("prefer", in_quotes(text) + " is none of spread, pack");
-}
-
-Status read_replaced(Section& item, PoolSpec& spec) {
-  const auto text = TRY(item.text("replaces"));
-  if (!text) return {};
-  const auto* plugin = std::find_if(kReplaced.begin(), kReplaced.end(),
-                                    [&](PoolFlavour one) { return *text == to_string(one); });
-  if (plugin != kReplaced.end()) {
-    spec.origin.flavour = *plugin;
-    return {};
-  }
-  std::vector<std::string> known;
-  for (const auto one : kReplaced) known.emplace_back(to_string(one));
-  return item.error("replaces", in_quotes(*text) + " is none of " + join(known, ", "));
-}
+constexpr std::array kModes{PoolMode::shared, PoolMode::exclusive};
+constexpr std::array kPreferences{PoolPreference::spread, PoolPreference::pack};
 
 Result<std::optional<unsigned>> read_count(Section& item, std::string_view key, std::int64_t most) {
   const auto count = TRY(item.number(key));
@@ -59,11 +33,9 @@ Status read_slots(Section& item, PoolSpec& spec) {
   const auto slots = TRY(read_count(item, "slots", kMaxSlots));
   spec.slots_per_nic = TRY(read_count(item, "slotsPerNic", kMaxSlotsPerNic));
   if (spec.mode == PoolMode::exclusive) {
-    if (slots) return item.error("slots", "an exclusive pool has its functions to hand out");
-    if (spec.slots_per_nic) {
-      return item.error("slotsPerNic", "an exclusive pool has its functions to hand out");
-    }
-    return {};
+    if (!slots && !spec.slots_per_nic) return {};
+    return item.error(slots ? "slots" : "slotsPerNic",
+                      "an exclusive pool has its functions to hand out");
   }
   if (slots && spec.slots_per_nic) {
     return item.error("slotsPerNic", "stands beside `slots`; one of both");
@@ -74,15 +46,11 @@ Status read_slots(Section& item, PoolSpec& spec) {
 
 Status read_kinds(Section& item, PoolSpec& spec) {
   for (const auto& word : TRY(item.texts("functions"))) {
-    const auto* kind = std::find_if(kKinds.begin(), kKinds.end(),
-                                    [&](FunctionKind one) { return word == to_string(one); });
-    if (kind == kKinds.end()) {
-      return item.error("functions", in_quotes(word) + " is none of pf, vf, sf, soft");
-    }
-    if (*kind == FunctionKind::soft && spec.mode == PoolMode::exclusive) {
+    const auto kind = TRY(word_in(item, "functions", word, kKinds));
+    if (kind == FunctionKind::soft && spec.mode == PoolMode::exclusive) {
       return item.error("functions", "a soft device cannot be handed out exclusively");
     }
-    spec.kinds.push_back(*kind);
+    spec.kinds.push_back(kind);
   }
   if (!spec.kinds.empty()) return {};
   spec.kinds.assign(kKinds.begin(), kKinds.end());
@@ -93,10 +61,8 @@ Status read_kinds(Section& item, PoolSpec& spec) {
 Status read_devices(Section& item, PoolSpec& spec) {
   spec.devices = TRY(item.texts("devices"));
   for (const auto& word : spec.devices) {
-    if (std::find(config::kDeviceClasses.begin(), config::kDeviceClasses.end(), word) ==
-        config::kDeviceClasses.end()) {
-      return item.error("devices", in_quotes(word) + " is none of uverbs, rdma_cm, umad, issm");
-    }
+    if (contains(config::kDeviceClasses, word)) continue;
+    return item.error("devices", in_quotes(word) + " is none of uverbs, rdma_cm, umad, issm");
   }
   return {};
 }
@@ -168,8 +134,7 @@ Status read_members(Section& item, const PoolParseOptions& options, PoolSpec& sp
     spec.include.front().rdma = nodes.rdma;
     spec.include.front().vhost_net = nodes.vhost_net;
   }
-  const bool all_rdma = std::all_of(spec.include.begin(), spec.include.end(),
-                                    [](const Selector& selector) { return selector.rdma; });
+  const bool all_rdma = std::ranges::all_of(spec.include, &Selector::rdma);
   if (!all_rdma && spec.mode == PoolMode::shared) {
     return item.error("isRdma", "a shared pool has nothing but RDMA devices to hand out");
   }
@@ -184,16 +149,17 @@ Result<PoolSpec> read_item(Section& item, const PoolParseOptions& options,
   if (!name) return item.error("name", "missing: what pods ask for, such as rdma.io/hca");
   spec.name = *name;
   TRY_STATUS(check_name_at(item.place("name") + ": " + item.path_of("name"), spec.name));
-  TRY_STATUS(read_replaced(item, spec));
-  spec.mode = TRY(read_mode(item));
+  if (item.find("replaces") != nullptr)
+    spec.origin.flavour = TRY(read_word(item, "replaces", kReplaced));
+  spec.mode = TRY(read_word(item, "mode", kModes));
   TRY_STATUS(read_slots(item, spec));
   TRY_STATUS(read_kinds(item, spec));
   TRY_STATUS(read_members(item, options, spec, warnings));
   TRY_STATUS(read_devices(item, spec));
   TRY_STATUS(read_additional_info(item, spec, warnings));
   spec.exclude_topology = TRY(item.flag("excludeTopology"));
-  spec.health = TRY(read_health(item));
-  spec.prefer = TRY(read_preference(item));
+  spec.health = TRY(read_word(item, "health", kHealths));
+  spec.prefer = TRY(read_word(item, "prefer", kPreferences));
   spec.narrow = TRY(read_narrow(item));
   if (!spec.narrow && spec.mode == PoolMode::exclusive) {
     return item.error("narrow", "an exclusive pool gives exactly what was allocated");

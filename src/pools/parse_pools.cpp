@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "pools/pool_parsers.h"
 #include "pools/resource_name.h"
@@ -55,7 +56,7 @@ Result<std::string> read_plugin_name(Section& item, const PluginFile& plugin) {
   const auto is_allowed = [more](char c) {
     return is_letter_or_digit(c) || more.find(c) != std::string_view::npos;
   };
-  if (name.empty() || !std::all_of(name.begin(), name.end(), is_allowed)) {
+  if (name.empty() || !std::ranges::all_of(name, is_allowed)) {
     return item.error("resourceName",
                       in_quotes(name) + " is not made of letters, digits and " + in_quotes(more));
   }
@@ -68,11 +69,9 @@ Result<std::string> read_plugin_name(Section& item, const PluginFile& plugin) {
 
 const PoolSpec* find_in_force(const PoolParseOptions& options, const Result<std::string>& name,
                               PoolFlavour flavour) {
-  const auto& specs = options.in_force;
-  const auto at = std::find_if(specs.begin(), specs.end(), [&](const PoolSpec& spec) {
+  return find_where(options.in_force, [&](const PoolSpec& spec) {
     return name && spec.name == *name && spec.origin.flavour == flavour;
   });
-  return at != specs.end() ? &*at : nullptr;
 }
 
 void add_resource(Section& item, const PluginFile& plugin, const PoolParseOptions& options,
@@ -105,14 +104,6 @@ Status check_room(const std::string& place, const PoolSpecs& read) {
   if (read.specs.size() < kMaxPools) return {};
   return Error{ErrorCode::malformed,
                place + ": a node has " + std::to_string(kMaxPools) + " pools at most"};
-}
-
-Result<PoolHealth> read_health(Section& item) {
-  const auto text = TRY(item.text("health")).value_or("link");
-  for (const auto health : {PoolHealth::link, PoolHealth::device}) {
-    if (text == to_string(health)) return health;
-  }
-  return item.error("health", in_quotes(text) + " is none of link, device");
 }
 
 Result<bool> read_narrow(Section& item) {
@@ -169,7 +160,7 @@ Result<PoolSpecs> parse_pools(const std::vector<config::PoolSource>& sources,
     TRY_STATUS(check_room(flat.spec.origin.where, all));
     all.specs.push_back(std::move(flat.spec));
   }
-  const bool only_variables = std::all_of(sources.begin(), sources.end(), [](const auto& source) {
+  const bool only_variables = std::ranges::all_of(sources, [](const auto& source) {
     return source.shape == config::PoolSource::Shape::rdma_environment;
   });
   if (only_variables && !flat.wanted && flat.enabled) all.specs.push_back(default_pool());

@@ -51,7 +51,7 @@ Result<std::optional<PoolSpec>> read_shared_resource(Section& item,
                        " is 0 or missing: no pod can ask for it");
   }
   spec.slots = static_cast<unsigned>(count);
-  spec.health = TRY(read_health(item));
+  spec.health = TRY(read_word(item, "health", kHealths));
   spec.narrow = TRY(read_narrow(item));
   spec.kinds = {FunctionKind::physical, FunctionKind::virtual_};
   spec.include = {TRY(read_selector(item, warnings))};

@@ -69,7 +69,7 @@ Result<std::optional<PoolSpec>> read_sriov_resource(Section& item,
   spec.kinds = {FunctionKind::physical, FunctionKind::virtual_};
   if (device_type == "auxNetDevice") spec.kinds = {FunctionKind::scalable};
   spec.exclude_topology = TRY(item.flag("excludeTopology"));
-  spec.health = TRY(read_health(item));
+  spec.health = TRY(read_word(item, "health", kHealths));
   TRY_STATUS(read_additional_info(item, spec));
   spec.include = TRY(read_selectors(item, device_type, warnings));
   TRY_STATUS(item.finish(warnings));

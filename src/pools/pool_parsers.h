@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "pools/parse_pools.h"
 #include "pools/pool_spec.h"
@@ -58,9 +60,28 @@ Status add_condition(Section& section, std::string_view key, Fact fact, Selector
 /// Malformed where `read` has as many pools as a node can have; `place` is that of one more.
 Status check_room(const std::string& place, const PoolSpecs& read);
 
+/// The one of `words` that `text` names, as to_string() spells them. Malformed at `key` otherwise.
+template <typename Word, std::size_t N>
+Result<Word> word_in(const Section& section, std::string_view key, std::string_view text,
+                     const std::array<Word, N>& words) {
+  std::vector<std::string> known;
+  for (const auto word : words) {
+    if (text == to_string(word)) return word;
+    known.emplace_back(to_string(word));
+  }
+  return section.error(key, in_quotes(text) + " is none of " + join(known, ", "));
+}
+
+/// What `key` names; the first of `words` where the key does not stand there.
+template <typename Word, std::size_t N>
+Result<Word> read_word(Section& section, std::string_view key, const std::array<Word, N>& words) {
+  const auto text = TRY(section.text(key));
+  return text ? word_in(section, key, *text, words) : words.front();
+}
+
 /// `health`; a key of ours that the other plugins' files may have, too: those plugins ignore what
 /// they do not know.
-Result<PoolHealth> read_health(Section& item);
+inline constexpr std::array kHealths{PoolHealth::link, PoolHealth::device};
 
 /// `narrow`, which may stand there, too; true where it does not.
 Result<bool> read_narrow(Section& item);

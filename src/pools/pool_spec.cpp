@@ -97,7 +97,7 @@ Result<FunctionRange> FunctionRange::parse_what_can_be_read(std::string_view tex
 }
 
 bool FunctionRange::covers(unsigned index) const {
-  return ranges.empty() || std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
+  return ranges.empty() || std::ranges::any_of(ranges, [&](const auto& range) {
            return range.first <= index && index <= range.second;
          });
 }

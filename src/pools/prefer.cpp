@@ -100,8 +100,8 @@ class Holding {
  private:
   /// Off the NUMA nodes of what is there; nothing is while nothing is.
   [[nodiscard]] bool is_far(const Link& link) const {
-    return !numa_.empty() && std::none_of(link.numa.begin(), link.numa.end(),
-                                          [&](int node) { return numa_.contains(node); });
+    return !numa_.empty() &&
+           std::ranges::none_of(link.numa, [&](int node) { return numa_.contains(node); });
   }
 
   const std::vector<Link>& links_;
@@ -220,8 +220,8 @@ class Chooser {
     for (std::size_t l = 0; l < links_.size(); ++l) {
       if (links_[l].next != kNone) all.push_back(l);
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [&](std::size_t a, std::size_t b) { return links_[a].load < links_[b].load; });
+    std::ranges::stable_sort(
+        all, [&](std::size_t a, std::size_t b) { return links_[a].load < links_[b].load; });
     return all;
   }
 

@@ -19,7 +19,7 @@ bool is_lower_or_digit(char c) {
 
 bool is_name(std::string_view name) {
   return !name.empty() && is_letter_or_digit(name.front()) && is_letter_or_digit(name.back()) &&
-         std::all_of(name.begin(), name.end(), [](char c) {
+         std::ranges::all_of(name, [](char c) {
            return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
          });
 }
@@ -32,13 +32,12 @@ Error refused(std::string_view name, const std::string& why) {
 
 bool is_dns_label(std::string_view text) {
   return !text.empty() && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_lower_or_digit(c) || c == '-'; });
+         std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
 bool is_dns_subdomain(std::string_view text) {
   const auto labels = split(text, '.');
-  return std::all_of(labels.begin(), labels.end(), is_dns_label);
+  return std::ranges::all_of(labels, is_dns_label);
 }
 
 Status check_resource_name(std::string_view name) {

@@ -44,39 +44,33 @@ const data::Value* Section::find(std::string_view key) {
   return found != nullptr && found->value.kind != data::Value::Kind::null ? &found->value : nullptr;
 }
 
-Result<std::optional<std::string>> Section::text(std::string_view key) {
+template <typename T>
+Result<std::optional<T>> Section::value_as(std::string_view key,
+                                           Result<T> (data::Value::*as)() const) {
   const auto* value = find(key);
-  if (value == nullptr) return std::optional<std::string>();
-  auto text = value->as_string();
-  if (!text) return wrong_shape(key, text.error());
-  return std::optional<std::string>(*std::move(text));
+  if (value == nullptr) return std::optional<T>();
+  auto found = (value->*as)();
+  if (!found) return found.error().context(file_ + ": " + path_of(key));
+  return std::optional<T>(*std::move(found));
+}
+
+Result<std::optional<std::string>> Section::text(std::string_view key) {
+  return value_as(key, &data::Value::as_string);
 }
 
 Result<bool> Section::flag(std::string_view key) {
-  const auto* value = find(key);
-  if (value == nullptr) return false;
-  auto flag = value->as_bool();
-  if (!flag) return wrong_shape(key, flag.error());
-  return flag;
+  return TRY(value_as(key, &data::Value::as_bool)).value_or(false);
 }
 
 Result<std::vector<std::string>> Section::texts(std::string_view key) {
   const auto* value = find(key);
-  if (value == nullptr) return std::vector<std::string>();
-  if (keys_ == Keys::ours && value->kind == data::Value::Kind::scalar) {
+  if (keys_ == Keys::ours && value != nullptr && value->kind == data::Value::Kind::scalar)
     return std::vector<std::string>{value->scalar};
-  }
-  auto texts = value->as_strings();
-  if (!texts) return wrong_shape(key, texts.error());
-  return texts;
+  return TRY(value_as(key, &data::Value::as_strings)).value_or(std::vector<std::string>());
 }
 
 Result<std::optional<std::int64_t>> Section::number(std::string_view key) {
-  const auto* value = find(key);
-  if (value == nullptr) return std::optional<std::int64_t>();
-  const auto number = value->as_signed();
-  if (!number) return wrong_shape(key, number.error());
-  return std::optional<std::int64_t>(*number);
+  return value_as(key, &data::Value::as_signed);
 }
 
 Result<std::optional<Section>> Section::section(std::string_view key) {
@@ -93,9 +87,8 @@ Status Section::finish(std::vector<std::string>& warnings) const {
                          " stands twice; the last counts");
       continue;
     }
-    const bool asked = std::any_of(asked_.begin(), asked_.end(), [&](const auto& known) {
-      return is_same_key(known, one.key, keys_);
-    });
+    const bool asked = std::ranges::any_of(
+        asked_, [&](const auto& known) { return is_same_key(known, one.key, keys_); });
     if (asked) continue;
     const auto what = where + ": unknown key " + in_quotes(path_of(one.key), 128);
     if (keys_ == Keys::ours) {
@@ -108,10 +101,6 @@ Status Section::finish(std::vector<std::string>& warnings) const {
 
 Error Section::error(std::string_view key, const std::string& what) const {
   return {ErrorCode::malformed, place(key) + ": " + path_of(key) + ": " + what};
-}
-
-Error Section::wrong_shape(std::string_view key, const Error& error) const {
-  return error.context(file_ + ": " + path_of(key));
 }
 
 std::string Section::place(std::string_view key) const {

@@ -46,14 +46,13 @@ class Section {
 
   [[nodiscard]] const std::string& file() const { return file_; }
 
-  [[nodiscard]] Keys keys() const { return keys_; }
-
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   Section(std::string file, std::string path, const data::Value& value, Keys keys);
   [[nodiscard]] const data::Value::Entry* entry(std::string_view key) const;
-  [[nodiscard]] Error wrong_shape(std::string_view key, const Error& error) const;
+  template <typename T>
+  Result<std::optional<T>> value_as(std::string_view key, Result<T> (data::Value::*as)() const);
 
   std::string file_;
   std::string path_;

@@ -125,8 +125,7 @@ Result<std::string> spelt_guid(std::string_view text) {
 }
 
 bool any_name(const std::vector<std::string>& names, const Test& test) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return test(name); });
+  return std::ranges::any_of(names, [&](const std::string& name) { return test(name); });
 }
 
 bool is_scalable(const Known& known) {
@@ -227,13 +226,13 @@ bool role(const Known& known, const Test& test) {
 }
 
 bool subnet(const Known& known, const Test& test) {
-  return std::any_of(known.port->gids.begin(), known.port->gids.end(),
-                     [&](const node::Gid& gid) { return test(gid.value); });
+  return std::ranges::any_of(known.port->gids,
+                             [&](const node::Gid& gid) { return test(gid.value); });
 }
 
 bool partition(const Known& known, const Test& test) {
-  return std::any_of(known.port->pkeys.begin(), known.port->pkeys.end(),
-                     [&](auto pkey) { return test(partition_text(pkey)); });
+  return std::ranges::any_of(known.port->pkeys,
+                             [&](auto pkey) { return test(partition_text(pkey)); });
 }
 
 bool ddp_package(const Known& known, const Test& test) {

@@ -94,8 +94,7 @@ void append(Parts& parts, Parts more) {
 /// The upper row over the lower one, both spread over the same width; the lower one in the order of
 /// where its links come from, so that few of them cross.
 Part over(Parts uppers, Parts lowers) {
-  std::stable_sort(lowers.begin(), lowers.end(),
-                   [](const Part& a, const Part& b) { return a.rank < b.rank; });
+  std::ranges::stable_sort(lowers, {}, &Part::rank);
   const int width = std::max(total_width(uppers), total_width(lowers));
   Part block = spread(std::move(uppers), width);
   Part below = spread(std::move(lowers), width);
@@ -106,15 +105,14 @@ Part over(Parts uppers, Parts lowers) {
 }
 
 bool holds(const Part& part, std::size_t device) {
-  return std::any_of(part.devices.begin(), part.devices.end(),
-                     [device](const auto& placed) { return placed.first == device; });
+  return std::ranges::any_of(part.devices,
+                             [device](const auto& placed) { return placed.first == device; });
 }
 
 /// The first of these parts that holds the device; their number where none does.
 std::size_t place_of(const Parts& parts, std::size_t device) {
   return static_cast<std::size_t>(
-      std::find_if(parts.begin(), parts.end(),
-                   [device](const Part& part) { return holds(part, device); }) -
+      std::ranges::find_if(parts, [device](const Part& part) { return holds(part, device); }) -
       parts.begin());
 }
 
@@ -162,7 +160,7 @@ void widen_lone_boxes(Part& whole) {
     if (box.depth == 0) outermost.push_back(&box);
   }
   for (auto* box : outermost) {
-    const auto beside = std::count_if(outermost.begin(), outermost.end(), [box](const auto* other) {
+    const auto beside = std::ranges::count_if(outermost, [box](const auto* other) {
       return other->at.y < box->at.bottom() && box->at.y < other->at.bottom();
     });
     if (beside == 1) box->at.width = whole.width - box->at.x;  // itself
@@ -195,10 +193,10 @@ class Placer {
 };
 
 bool Placer::has_upper(const DiagramBox& box) const {
-  return std::any_of(box.devices.begin(), box.devices.end(),
-                     [&](std::size_t d) { return diagram_.devices[d].row == DiagramRow::upper; }) ||
-         std::any_of(box.boxes.begin(), box.boxes.end(),
-                     [&](const DiagramBox& inner) { return has_upper(inner); });
+  return std::ranges::any_of(
+             box.devices,
+             [&](std::size_t d) { return diagram_.devices[d].row == DiagramRow::upper; }) ||
+         std::ranges::any_of(box.boxes, [&](const DiagramBox& inner) { return has_upper(inner); });
 }
 
 Part Placer::device_part(std::size_t device, int y) const {
@@ -237,8 +235,8 @@ Parts Placer::lower_parts(const std::vector<std::size_t>& devices, int lower_y, 
   }
   Parts parts;
   for (const auto& members : stacks) {
-    const bool any = std::any_of(members.begin(), members.end(),
-                                 [&](std::size_t member) { return rank_[member] != kUnlinked; });
+    const bool any = std::ranges::any_of(
+        members, [&](std::size_t member) { return rank_[member] != kUnlinked; });
     if (any != (linked == Linked::yes)) continue;
     const auto columns = (members.size() + kTall - 1) / kTall;
     const auto rows = (members.size() + columns - 1) / columns;
@@ -264,7 +262,7 @@ Parts Placer::pairs(Parts uppers, Parts lowers, int widest) const {
     const auto lower = place_of(lowers, link.to);
     if (!too_wide || upper == uppers.size() || lower == lowers.size()) continue;
     const auto [from, to] = std::minmax(group[upper], group[uppers.size() + lower]);
-    std::replace(group.begin(), group.end(), std::size_t{to}, std::size_t{from});
+    std::ranges::replace(group, std::size_t{to}, std::size_t{from});
   }
   Parts found;
   for (std::size_t g = 0; g < group.size(); ++g) {
@@ -359,8 +357,7 @@ Part Placer::box_part(const DiagramBox& box, std::size_t depth, std::optional<in
   } else {
     append(full, std::move(uppers));
     append(full, std::move(linked));
-    std::stable_sort(full.begin(), full.end(),
-                     [](const Part& a, const Part& b) { return a.order < b.order; });
+    std::ranges::stable_sort(full, {}, &Part::order);
   }
   append(full, std::move(beside));
   return framed(box, depth, lines_of(std::move(full), widest));

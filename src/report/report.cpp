@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "report/text_width.h"
 
@@ -11,9 +12,8 @@ namespace {
 
 /// Columns a terminal needs for UTF-8 text without wide characters: bytes that start a character.
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 /// Names come from files and other people's machines, so what would control a terminal is taken out
@@ -84,7 +84,7 @@ TableLayout fit_columns(const Table& table, Column::Shown shown, const PrintStyl
   const auto cut_widest = [&] {
     const auto total = layout.width();
     if (total <= style.columns) return;
-    auto& widest = *std::max_element(layout.widths.begin(), layout.widths.end());
+    auto& widest = *std::ranges::max_element(layout.widths);
     const auto excess = total - style.columns;
     widest = std::max(std::min(widest, kLeastText), widest - std::min(widest, excess));
   };
@@ -184,9 +184,7 @@ std::string to_yaml(const Report& report, const PrintStyle& /*style*/) {
 }
 
 const Format* find_format(std::string_view name) {
-  const auto* at = std::find_if(kFormats.begin(), kFormats.end(),
-                                [&](const Format& format) { return format.name == name; });
-  return at == kFormats.end() ? nullptr : at;
+  return find_by(kFormats, &Format::name, name);
 }
 
 std::vector<std::string> format_names() {

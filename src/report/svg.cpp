@@ -179,7 +179,7 @@ void Painter::note_links() {
     if (!fresh && link.kind == DiagramLink::Kind::solid) kind->second = link.kind;
   }
   for (auto& arriving : arrivals_) {
-    std::sort(arriving.begin(), arriving.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::sort(arriving, [&](std::size_t a, std::size_t b) {
       return std::pair(layout_.devices[a].x, a) < std::pair(layout_.devices[b].x, b);
     });
     arriving.erase(std::unique(arriving.begin(), arriving.end()), arriving.end());

@@ -15,8 +15,8 @@ constexpr int kBetween = 20;
 constexpr TextStyle kMeaning{Font::name, Weight::regular, kGrey, TextStyle::Anchor::start};
 
 bool has_look(const Diagram& diagram, DiagramLook look) {
-  return std::any_of(diagram.devices.begin(), diagram.devices.end(),
-                     [look](const DiagramDevice& device) { return device.look == look; });
+  return std::ranges::any_of(diagram.devices,
+                             [look](const DiagramDevice& device) { return device.look == look; });
 }
 
 /// Signs one after the other, on a further line where one is full.
@@ -62,8 +62,8 @@ void paint_line(SvgCanvas& canvas, const Rect& at, std::string_view style) {
 int paint_legend(SvgCanvas& canvas, const Diagram& diagram, const Rect& at) {
   Legend legend(canvas, at);
   const auto linked = [&](DiagramLink::Kind kind) {
-    return std::any_of(diagram.links.begin(), diagram.links.end(),
-                       [kind](const DiagramLink& link) { return link.kind == kind; });
+    return std::ranges::any_of(diagram.links,
+                               [kind](const DiagramLink& link) { return link.kind == kind; });
   };
   if (!diagram.links.empty()) {
     const auto sample = legend.next(diagram.meaning_of_links);
@@ -78,9 +78,8 @@ int paint_legend(SvgCanvas& canvas, const Diagram& diagram, const Rect& at) {
     paint_mark(canvas, diagram, group, sample.x + 16, sample.y, Mark::hollow);
   }
   for (const auto& [word, meaning] : diagram.words) {
-    const bool occurs =
-        std::any_of(diagram.links.begin(), diagram.links.end(),
-                    [&word = word](const DiagramLink& link) { return link.label == word; });
+    const bool occurs = std::ranges::any_of(
+        diagram.links, [&word = word](const DiagramLink& link) { return link.label == word; });
     if (!occurs) continue;
     DiagramDevice sample;
     sample.tag = word;

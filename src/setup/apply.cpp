@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/apply.h"
 
-#include <algorithm>
-
+#include "base/find.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "host/boot_id.h"
 #include "setup/functions.h"
 #include "setup/link_control.h"
 #include "setup/pci_control.h"
@@ -25,18 +25,13 @@ bool is_text(std::string_view bytes) {
   return true;
 }
 
-bool is_folder(host::Host& host, const std::string& path) {
-  const auto names = host.list(path);
-  return names && *names;
-}
-
 class Applier {
  public:
   Applier(const Machine& machine, Kernel& kernel, Journal journal)
       : machine_(machine),
         kernel_(kernel),
         journal_(std::move(journal)),
-        boot_(boot_of(*machine.host)) {}
+        boot_(host::boot_id(*machine.host)) {}
 
   /// Half of a file lies beside those that a run before was writing when it was ended.
   Status clean_up() {
@@ -97,7 +92,7 @@ class Applier {
   Status make_folders(const std::string& path, const std::string& step) {
     for (auto at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
       const std::string folder = path.substr(0, at);
-      if (is_folder(*machine_.host, folder)) continue;
+      if (has_folder(*machine_.host, folder)) continue;
       TRY_STATUS(note({Entry::Kind::folder, folder, step, {}, "", {}}));
       TRY(machine_.tree->make_folder(folder));
     }
@@ -165,15 +160,13 @@ class Applier {
   }
 
   [[nodiscard]] bool is_made_by_us(const std::string& address) const {
-    const auto link = machine_.host->readlink(function_path(address, "physfn"));
-    return link && *link &&
-           journal_.find(Entry::Kind::functions, host::base_name(**link)) != nullptr;
+    const auto physical = link_name(*machine_.host, function_path(address, "physfn"));
+    return journal_.find(Entry::Kind::functions, physical) != nullptr;
   }
 
   Status set_functions(const Change& change, const std::string& step) {
-    const std::string path = function_path(change.subject, "sriov_numvfs");
-    const std::string before(trim(text_of(*machine_.host, path)));
-    TRY_STATUS(note_text(Entry::Kind::functions, change, step, before, {"0"}));
+    auto before = line_in(*machine_.host, function_path(change.subject, "sriov_numvfs"));
+    TRY_STATUS(note_text(Entry::Kind::functions, change, step, std::move(before), {"0"}));
     return kernel_.set_functions(change.subject,
                                  static_cast<unsigned>(TRY(parse_number(change.value))));
   }
@@ -184,40 +177,24 @@ class Applier {
   const std::string boot_;
 };
 
-const Step* find_step(const Plan& plan, const std::string& id) {
-  const auto found =
-      std::find_if(plan.begin(), plan.end(), [&](const Step& step) { return step.id == id; });
-  return found == plan.end() ? nullptr : &*found;
-}
-
 /// The first step of `plan` that is not among `known`.
 const Step* first_other(const Plan& plan, const Plan& known) {
-  for (const auto& step : plan) {
-    if (find_step(known, step.id) == nullptr) return &step;
-  }
-  return nullptr;
+  return find_where(
+      plan, [&](const Step& step) { return find_by(known, &Step::id, step.id) == nullptr; });
 }
 
 /// The step now that it was made: its state is what the next plan says. A restart is planned only
 /// where something runs otherwise than its files say.
 Step verified(const Plan& plan, Step made) {
-  const Step* now = find_step(plan, made.id);
+  const Step* now = find_by(plan, &Step::id, made.id);
   made.state = now == nullptr ? StepState::done : now->state;
   made.reason = now == nullptr ? "" : now->reason;
   made.changes.clear();
   return made;
 }
 
-Step not_tried(Step step) {
-  step.reason = "not tried: a step before it failed";
-  return step;
-}
-
 Step failed(Step step, const Error& error) {
-  step.state = StepState::parked;
-  step.reason = "failed: " + error.message;
-  step.changes.clear();
-  return step;
+  return parked(std::move(step), "failed: " + error.message);
 }
 
 }  // namespace
@@ -233,13 +210,10 @@ Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& want
   };
   Plan plan = TRY(make_plan(machine, wanted, allowed));
   while (const Step* next = first_other(plan, outcome.steps)) {
-    const Step step = *next;
-    if (step.state != StepState::todo) {
+    Step step = *next;
+    if (step.state != StepState::todo || outcome.has_failed) {
+      if (step.state == StepState::todo) step.reason = "not tried: a step before it failed";
       keep(step);
-      continue;
-    }
-    if (outcome.has_failed) {
-      keep(not_tried(step));
       continue;
     }
     const auto status = applier.make(step);

@@ -130,9 +130,8 @@ std::vector<FileText> files_of(const Wanted& wanted) {
       const auto part = part_of(name);
       if (!part) continue;
       auto file = unmanaged_file(part->netdev);
-      const bool is_there = std::any_of(files.begin(), files.end(), [&](const FileText& other) {
-        return other.path == file.path;
-      });
+      const bool is_there = std::ranges::any_of(
+          files, [&](const FileText& other) { return other.path == file.path; });
       if (!is_there) files.push_back(std::move(file));
     }
   }

@@ -14,7 +14,7 @@ namespace railhead::setup {
 namespace {
 
 std::string attribute_of(host::Host& host, const std::string& address, const std::string& name) {
-  return std::string(trim(text_of(host, function_path(address, name))));
+  return line_in(host, function_path(address, name));
 }
 
 std::optional<unsigned> number_of(const std::string& text) {
@@ -32,24 +32,13 @@ std::string first_in(host::Host& host, const std::string& folder) {
   return names.empty() ? "" : names.front();
 }
 
-std::string link_target(host::Host& host, const std::string& path) {
-  const auto target = host.readlink(path);
-  return target && *target ? host::base_name(**target) : "";
-}
-
 std::vector<std::string> virtual_functions(host::Host& host, const std::string& address) {
   std::vector<std::string> found;
   for (unsigned number = 0;; ++number) {
-    auto target = link_target(host, function_path(address, "virtfn" + std::to_string(number)));
+    auto target = link_name(host, function_path(address, "virtfn" + std::to_string(number)));
     if (target.empty()) return found;
     found.push_back(std::move(target));
   }
-}
-
-/// Drivers that leave DMA to whom the group is given (driver_managed_dma in Linux
-/// drivers/pci/pcie/portdrv.c, drivers/pci/pci-stub.c, drivers/vfio/pci).
-bool is_without_dma(const std::string& driver) {
-  return node::is_vfio_driver(driver) || driver == "pcieport" || driver == "pci-stub";
 }
 
 bool is_selected(const NetworkFunction& function, const VfPolicy& policy) {
@@ -58,7 +47,7 @@ bool is_selected(const NetworkFunction& function, const VfPolicy& policy) {
   if (!policy.root_devices.empty() && !contains(policy.root_devices, function.address))
     return false;
   return policy.pf_names.empty() ||
-         std::any_of(policy.pf_names.begin(), policy.pf_names.end(), [&](const std::string& name) {
+         std::ranges::any_of(policy.pf_names, [&](const std::string& name) {
            const auto part = part_of(name);
            return part && part->netdev == function.netdev;
          });
@@ -76,7 +65,7 @@ std::optional<NetworkFunction> read_function(host::Host& host, const std::string
   function.vendor = id_of(attribute_of(host, address, "vendor"));
   if (function.vendor.empty()) return std::nullopt;
   function.device = id_of(attribute_of(host, address, "device"));
-  function.driver = link_target(host, function_path(address, "driver"));
+  function.driver = link_name(host, function_path(address, "driver"));
   function.netdev = first_in(host, function_path(address, "net"));
   function.rdma = first_in(host, function_path(address, "infiniband"));
   function.node_guid = attribute_of(host, address, "infiniband/" + function.rdma + "/node_guid");
@@ -86,7 +75,7 @@ std::optional<NetworkFunction> read_function(host::Host& host, const std::string
   function.mtu = number_of(attribute_of(host, address, "net/" + function.netdev + "/mtu"));
   function.total_vfs = number_of(attribute_of(host, address, "sriov_totalvfs"));
   function.virtual_functions = virtual_functions(host, address);
-  function.has_iommu = !link_target(host, function_path(address, "iommu_group")).empty();
+  function.has_iommu = !link_name(host, function_path(address, "iommu_group")).empty();
   const auto flags = parse_number(attribute_of(host, address, "net/" + function.netdev + "/flags"));
   function.is_up = flags && (*flags & IFF_UP) != 0;
   function.is_enabled = number_of(attribute_of(host, address, "enable")).value_or(0) != 0;
@@ -130,8 +119,12 @@ std::string sharer_of(host::Host& host, const NetworkFunction& function,
   for (const auto& other :
        names_in(host, function_path(function.address, "iommu_group/devices"), "")) {
     if (other == function.address || contains(siblings, other)) continue;
-    const auto driver = link_target(host, function_path(other, "driver"));
-    if (driver.empty() || is_without_dma(driver)) continue;
+    const auto driver = link_name(host, function_path(other, "driver"));
+    // Drivers that leave DMA to whom the group is given (driver_managed_dma in Linux
+    // drivers/pci/pcie/portdrv.c, drivers/pci/pci-stub.c, drivers/vfio/pci).
+    const bool leaves_dma =
+        node::is_vfio_driver(driver) || driver == "pcieport" || driver == "pci-stub";
+    if (driver.empty() || leaves_dma) continue;
     return function.address + " shares its IOMMU group with " + other + " (" + driver +
            "), and so no virtual machine can open it: a switch above it has no ACS";
   }
@@ -153,7 +146,7 @@ std::vector<NetworkFunction> select_functions(host::Host& host, const VfPolicy& 
   for (const auto& address : names_in(host, "/sys/bus/pci/devices", "")) {
     // PCI class 02 is a network controller.
     if (!attribute_of(host, address, "class").starts_with("0x02")) continue;
-    if (!link_target(host, function_path(address, "physfn")).empty()) continue;
+    if (!link_name(host, function_path(address, "physfn")).empty()) continue;
     const auto function = read_function(host, address);
     if (function && is_selected(*function, policy)) selected.push_back(*function);
   }

@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "features/gpu_direct.h"
 #include "setup/functions.h"
@@ -22,11 +23,6 @@
 
 namespace railhead::setup {
 namespace {
-
-bool has_nvidia_gpu(const node::Node& node) {
-  return std::any_of(node.gpus.begin(), node.gpus.end(),
-                     [](const node::Gpu& gpu) { return gpu.vendor == gpu::GpuVendor::nvidia; });
-}
 
 /// Why DMA-BUF does not do; "": it does, as far as the node can say.
 std::string against_dma_buf(const Situation& situation) {
@@ -45,10 +41,8 @@ std::string against_dma_buf(const Situation& situation) {
   return "";
 }
 
-void add_route(const Situation& situation, Plan& plan) {
-  Step step;
-  step.id = "gpudirect.route";
-  step.title = "NICs reach GPU memory";
+Step route_step(const Situation& situation) {
+  Step step{.id = "gpudirect.route", .title = "NICs reach GPU memory"};
   const std::string reason = against_dma_buf(situation);
   const auto peermem = situation.system.text("/sys/module/nvidia_peermem/initstate");
   if (reason.empty()) {
@@ -62,15 +56,14 @@ void add_route(const Situation& situation, Plan& plan) {
     step.after = step.before;
     step.reason = "it is loaded; no DMA-BUF: " + reason;
   } else {
-    step.state = StepState::parked;
     step.before = "neither";
     step.after = "DMA-BUF or nvidia_peermem";
-    step.reason =
-        "no DMA-BUF: " + reason + "; and nvidia_peermem is not loaded" +
-        (has_gpu_operator_driver(situation) ? ": set driver.rdma.enabled=true of the GPU operator"
-                                            : "");
+    const bool has_operator = has_gpu_operator_driver(situation);
+    return parked(std::move(step),
+                  "no DMA-BUF: " + reason + "; and nvidia_peermem is not loaded" +
+                      (has_operator ? ": set driver.rdma.enabled=true of the GPU operator" : ""));
   }
-  plan.push_back(std::move(step));
+  return step;
 }
 
 /// The two fields, as they are to be.
@@ -78,20 +71,19 @@ void add_field(const Situation& situation, const node::Nic& nic, PciField field,
   const auto& address = *nic.pci;
   const auto at = situation.system.pci_config.find(address);
   const bool is_size = field == PciField::max_read_request;
-  Step step;
-  step.id = std::string("gpudirect.") + (is_size ? "max-read-request/" : "relaxed-ordering/") +
-            address.str();
-  step.title = nic.name + (is_size ? " reads 4096 bytes at once" : " may order writes loosely");
-  step.after = is_size ? "4096" : "1";
+  Step step{
+      .id = std::string("gpudirect.") + (is_size ? "max-read-request/" : "relaxed-ordering/") +
+            address.str(),
+      .title = nic.name + (is_size ? " reads 4096 bytes at once" : " may order writes loosely"),
+      .after = is_size ? "4096" : "1"};
   if (at == situation.system.pci_config.end()) return;
   const auto path = "/sys/bus/pci/devices/" + address.str() + "/config";
   if (!at->second.value || !at->second.value->device_control) {
-    step.state = StepState::parked;
-    step.reason = at->second.error.empty()
-                      ? "without CAP_SYS_ADMIN only 64 bytes of " + path + " can be read"
-                      : path + ": " + at->second.error;
-    plan.push_back(std::move(step));
-    return;
+    const std::string& error = at->second.error;
+    return plan.push_back(parked(
+        std::move(step), error.empty()
+                             ? "without CAP_SYS_ADMIN only 64 bytes of " + path + " can be read"
+                             : path + ": " + error));
   }
   step.before = text_of_field(*at->second.value, field);
   Change change{Change::Kind::pci, pci_subject(address.str(), field), step.after};
@@ -106,8 +98,8 @@ void add_field(const Situation& situation, const node::Nic& nic, PciField field,
 /// kernel-boot/rdma_topo).
 bool is_classic(const node::Node& node) {
   return !node.hypervisor && node.cpu.arch != "arm64" &&
-         std::none_of(node.pci.begin(), node.pci.end(),
-                      [](const node::PciDevice& device) { return device.is_data_direct(); });
+         std::ranges::none_of(
+             node.pci, [](const node::PciDevice& device) { return device.is_data_direct(); });
 }
 
 /// ACS is said at the boot, and setup writes no boot loader.
@@ -127,20 +119,17 @@ void add_acs(const Situation& situation, Plan& plan) {
     }
   }
   if (bridges.empty()) return;
-  Step step;
-  step.id = "gpudirect.acs";
-  step.title = "switches send peer traffic straight";
-  step.risk = Risk::reboot;
-  step.state = StepState::refused;
-  step.before = counted(bridges.size(), "bridge") + " redirect it";
-  step.after = "none does";
+  Step step{.id = "gpudirect.acs",
+            .title = "switches send peer traffic straight",
+            .risk = Risk::reboot,
+            .before = counted(bridges.size(), "bridge") + " redirect it",
+            .after = "none does"};
   std::string masks;
   for (const auto& bridge : bridges) masks += (masks.empty() ? "" : ";") + ("xx000x0@" + bridge);
-  step.reason =
-      "setup writes no boot loader: where no guest gets these GPUs, boot with "
-      "pci=config_acs=" +
-      in_quotes(masks);
-  plan.push_back(std::move(step));
+  plan.push_back(refused(std::move(step),
+                         "setup writes no boot loader: where no guest gets these GPUs, boot with "
+                         "pci=config_acs=" +
+                             in_quotes(masks)));
 }
 
 }  // namespace
@@ -148,7 +137,8 @@ void add_acs(const Situation& situation, Plan& plan) {
 void plan_gpudirect(const Situation& situation, Plan& plan) {
   const auto& wish = situation.wanted.gpudirect;
   if (!wish.route && !wish.pcie) return;
-  if (wish.route && has_nvidia_gpu(situation.node)) add_route(situation, plan);
+  const auto* nvidia = find_by(situation.node.gpus, &node::Gpu::vendor, gpu::GpuVendor::nvidia);
+  if (wish.route && nvidia != nullptr) plan.push_back(route_step(situation));
   if (!wish.pcie) return;
   for (const auto& nic : situation.node.nics) {
     const auto* function = nic.pci ? situation.node.find_pci(*nic.pci) : nullptr;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "data/value.h"
@@ -38,9 +39,8 @@ data::Json file_json(const host::FileContent& file) {
 }
 
 data::Json entry_json(const JournalEntry& entry) {
-  data::Json json{{"kind", kKinds[static_cast<std::size_t>(entry.kind)]},
-                  {"subject", entry.subject},
-                  {"step", entry.step}};
+  data::Json json{
+      {"kind", to_string(entry.kind)}, {"subject", entry.subject}, {"step", entry.step}};
   if (entry.kind == JournalEntry::Kind::file)
     json["before"] = entry.file ? file_json(*entry.file) : data::Json(nullptr);
   if (has_text_before(entry.kind)) json["before"] = entry.attribute;
@@ -70,8 +70,7 @@ Result<std::uint32_t> number_at(const data::Value& value, std::string_view key,
 }
 
 bool has_control_characters(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  return std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
 /// A component of a path.
@@ -202,6 +201,10 @@ Status check_kind(const data::Value& root) {
 
 }  // namespace
 
+std::string_view to_string(JournalEntry::Kind kind) {
+  return kKinds[static_cast<std::size_t>(kind)];
+}
+
 bool ended_by_boot(const JournalEntry& entry, const std::string& boot) {
   if (entry.boot.empty() || boot.empty() || entry.boot == boot) return false;
   const bool is_sysctl =
@@ -242,10 +245,9 @@ Result<Journal> Journal::parse(std::string_view text) {
 }
 
 const JournalEntry* Journal::find(JournalEntry::Kind kind, const std::string& subject) const {
-  for (const auto& entry : entries_) {
-    if (entry.kind == kind && entry.subject == subject) return &entry;
-  }
-  return nullptr;
+  return find_where(entries_, [&](const JournalEntry& entry) {
+    return entry.kind == kind && entry.subject == subject;
+  });
 }
 
 Status Journal::save(host::Tree& tree) {
@@ -273,12 +275,12 @@ Status Journal::write(host::Tree& tree) {
 
 Status Journal::note(host::Tree& tree, const JournalEntry& entry) {
   auto entries = entries_;
-  const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const auto& one) {
+  const auto known = std::ranges::find_if(entries_, [&](const auto& one) {
     return one.kind == entry.kind && one.subject == entry.subject;
   });
   if (known == entries_.end()) {
     // A folder that was made again comes before what is known of it already: it goes last.
-    const auto below = std::find_if(entries_.begin(), entries_.end(), [&](const auto& one) {
+    const auto below = std::ranges::find_if(entries_, [&](const auto& one) {
       return entry.kind == JournalEntry::Kind::folder &&
              one.subject.starts_with(entry.subject + "/");
     });
@@ -292,7 +294,7 @@ Status Journal::note(host::Tree& tree, const JournalEntry& entry) {
 }
 
 Status Journal::forget(host::Tree& tree, const JournalEntry& entry) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const JournalEntry& known) {
+  const auto found = std::ranges::find_if(entries_, [&](const JournalEntry& known) {
     return known.kind == entry.kind && known.subject == entry.subject;
   });
   auto entries = entries_;

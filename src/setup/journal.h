@@ -40,8 +40,11 @@ struct JournalEntry {
   /// Every content that we gave it, and what it passes on the way; of a file only what may stand
   /// there now.
   std::vector<std::string> ours;
-  std::string boot = {};  ///< boot_of() when it was changed last; "": not known
+  std::string boot = {};  ///< host::boot_id() when it was changed last; "": not known
 };
+
+/// "folder", "file", …: as the journal names it.
+std::string_view to_string(JournalEntry::Kind kind);
 
 /// Whether a reboot since took it away: it was in the kernel alone, no file of ours brings it
 /// again, and `boot` is another one than that of the change.

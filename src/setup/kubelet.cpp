@@ -57,12 +57,11 @@ void plan_kubelet(const Situation& situation, Plan& plan) {
   if (wanted.empty()) return;
   const auto policy =
       policy_of(*situation.machine.host, situation.system.processes.find("kubelet"));
-  Step step;
-  step.id = "kubelet.topology-manager";
-  step.title = "the kubelet's topologyManagerPolicy is " + wanted;
-  step.before = policy.error.empty() ? policy.value : "";
-  step.after = wanted;
-  step.reason = policy.error.empty() ? policy.said_by : policy.error;
+  Step step{.id = "kubelet.topology-manager",
+            .title = "the kubelet's topologyManagerPolicy is " + wanted,
+            .before = policy.error.empty() ? policy.value : "",
+            .after = wanted,
+            .reason = policy.error.empty() ? policy.said_by : policy.error};
   if (!policy.error.empty()) {
     step.state = StepState::parked;
   } else if (policy.value != wanted) {

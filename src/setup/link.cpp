@@ -4,10 +4,10 @@
 // that fits into that of its netdev: 4096 bytes need 4192 (include/rdma/ib_addr.h,
 // iboe_get_mtu()). A switch between has to have more than both ends. None of it lasts longer than
 // the netdev.
-#include <algorithm>
 #include <cerrno>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "host/host_error.h"
 #include "setup/link_control.h"
@@ -32,11 +32,6 @@ constexpr LinkCost kCosts[] = {
     {"dscp.", "what is on its way may change its queue"},
 };
 
-const LinkCost& cost_of(std::string_view name) {
-  return *std::find_if(std::begin(kCosts), std::end(kCosts),
-                       [&](const LinkCost& cost) { return name.starts_with(cost.prefix); });
-}
-
 /// A step that others notice is not for a link that a program uses.
 Step guarded(const Situation& situation, const std::string& netdev, Step step) {
   if (step.state != StepState::todo || step.risk == Risk::live) return step;
@@ -54,15 +49,13 @@ bool lacks_netdev(const Situation& situation, const std::string& netdev, Step& s
 }
 
 Step mtu_step(const Situation& situation, const std::string& netdev, unsigned mtu) {
-  Step step;
-  step.id = "link.mtu/" + netdev;
-  step.title = netdev + " has an MTU of " + std::to_string(mtu);
-  step.risk = Risk::restart;
-  step.after = std::to_string(mtu);
+  Step step{.id = "link.mtu/" + netdev,
+            .title = netdev + " has an MTU of " + std::to_string(mtu),
+            .risk = Risk::restart,
+            .after = std::to_string(mtu)};
   if (lacks_netdev(situation, netdev, step)) return step;
   const std::string path = "/sys/class/net/" + netdev + "/mtu";
-  const auto now = situation.machine.host->read(path);
-  step.before = now && *now ? std::string(trim(**now)) : "";
+  step.before = line_in(*situation.machine.host, path);
   Change change{Change::Kind::attribute, path, step.after};
   return guarded(situation, netdev,
                  live_step(situation, std::move(step), path, "the driver opens its queues anew",
@@ -70,9 +63,8 @@ Step mtu_step(const Situation& situation, const std::string& netdev, unsigned mt
 }
 
 std::string driver_of(const Situation& situation, const std::string& netdev) {
-  const auto target =
-      situation.machine.host->readlink("/sys/class/net/" + netdev + "/device/driver");
-  return target && *target ? host::base_name(**target) : "its driver";
+  auto name = link_name(*situation.machine.host, "/sys/class/net/" + netdev + "/device/driver");
+  return name.empty() ? "its driver" : name;
 }
 
 /// How much of something a value asks for: entries of a ring, priorities.
@@ -93,43 +85,38 @@ std::string against_setting(const Situation& situation, const std::string& netde
 
 Step setting_step(const Situation& situation, const std::string& netdev, const std::string& name,
                   const std::string& value) {
-  const auto& cost = cost_of(name);
+  const auto* cost = find_where(
+      kCosts, [&](const LinkCost& one) { return std::string_view(name).starts_with(one.prefix); });
   const std::string subject = link_subject(netdev, name);
-  Step step;
-  step.id = "link." + name + "/" + netdev;
-  step.title = netdev + ": " + name + " is " + value;
-  step.risk = risk_of_link(name);
-  step.after = value;
+  Step step{.id = "link." + name + "/" + netdev,
+            .title = netdev + ": " + name + " is " + value,
+            .risk = risk_of_link(name),
+            .after = value};
   if (lacks_netdev(situation, netdev, step)) return step;
   Change change{Change::Kind::link, subject, value};
   if (!situation.machine.is_live)
     return live_step(situation, std::move(step), subject, "", std::move(change));
   const auto now = read_link(*situation.machine.host, subject);
   if (!now) {
-    step.state = StepState::parked;
-    step.reason = host::errno_of(now.error()) == ENODEV
-                      ? "setup runs in another network namespace than " + netdev +
-                            ": a pod has it with hostNetwork"
-                      : now.error().message;
-    return step;
+    return parked(std::move(step), host::errno_of(now.error()) == ENODEV
+                                       ? "setup runs in another network namespace than " + netdev +
+                                             ": a pod has it with hostNetwork"
+                                       : now.error().message);
   }
   step.before = now->value_or("");
   std::string against = against_setting(situation, netdev, name, value, now->has_value());
-  if (!against.empty()) {
-    return refused(std::move(step), std::move(against));
-  }
+  if (!against.empty()) return refused(std::move(step), std::move(against));
   return guarded(situation, netdev,
                  live_step(situation, std::move(step), "the kernel says so",
-                           std::string(cost.reason), std::move(change)));
+                           std::string(cost->reason), std::move(change)));
 }
 
 /// Congestion control, of the sender (reaction point) and of the receiver (notification point),
 /// for each priority. Attributes of mlx5 in MLNX_OFED and DOCA; the kernel's own has none.
 Step ecn_step(const Situation& situation, const std::string& netdev, std::uint8_t wanted) {
-  Step step;
-  step.id = "link.ecn/" + netdev;
-  step.title = netdev + ": ecn is " + host::priorities_text(wanted);
-  step.after = host::priorities_text(wanted);
+  Step step{.id = "link.ecn/" + netdev,
+            .title = netdev + ": ecn is " + host::priorities_text(wanted),
+            .after = host::priorities_text(wanted)};
   if (lacks_netdev(situation, netdev, step)) return step;
   unsigned now = 0xff;
   for (unsigned priority = 0; priority < host::kPriorities; ++priority) {
@@ -161,32 +148,27 @@ Step ecn_step(const Situation& situation, const std::string& netdev, std::uint8_
 
 /// The traffic class of what the connection manager connects from now on. A folder of the device's
 /// name makes its attributes appear.
-void plan_tos(const Situation& situation, const std::string& netdev, unsigned tos, Plan& plan) {
-  Step step;
-  step.id = "link.tos/" + netdev;
-  step.title = netdev + ": tos is " + std::to_string(tos);
-  step.after = std::to_string(tos);
-  if (lacks_netdev(situation, netdev, step)) return plan.push_back(std::move(step));
-  const auto& nics = situation.node.nics;
-  const auto nic = std::find_if(nics.begin(), nics.end(), [&](const node::Nic& one) {
-    return contains(one.netdevs, netdev);
-  });
-  const auto folder = situation.machine.host->list(system::kConnectionManager);
-  if (nic == nics.end() || !folder || !*folder) {
-    step.state = StepState::parked;
-    step.reason = nic == nics.end() ? netdev + " has no RDMA device"
-                                    : std::string("there is no ") + system::kConnectionManager +
-                                          ": load rdma_cm, and mount -t configfs none "
-                                          "/sys/kernel/config";
-    return plan.push_back(std::move(step));
+Step tos_step(const Situation& situation, const std::string& netdev, unsigned tos) {
+  Step step{.id = "link.tos/" + netdev,
+            .title = netdev + ": tos is " + std::to_string(tos),
+            .after = std::to_string(tos)};
+  if (lacks_netdev(situation, netdev, step)) return step;
+  host::Host& host = *situation.machine.host;
+  const auto* nic = find_where(situation.node.nics,
+                               [&](const node::Nic& one) { return contains(one.netdevs, netdev); });
+  if (nic == nullptr) return parked(std::move(step), netdev + " has no RDMA device");
+  if (!has_folder(host, system::kConnectionManager)) {
+    return parked(std::move(step),
+                  std::string("there is no ") + system::kConnectionManager +
+                      ": load rdma_cm, and mount -t configfs none /sys/kernel/config");
   }
   const auto port = nic->ports.empty() ? 1U : nic->ports.front().number;
   const auto path = system::default_tos_path(nic->name, port);
-  step.before = std::string(trim(text_of(*situation.machine.host, path)));
+  step.before = line_in(host, path);
   if (step.before.empty()) step.before = "the kernel's default";
   Change change{Change::Kind::attribute, path, step.after};
-  plan.push_back(live_step(situation, std::move(step), path,
-                           "of connections that are made from now on", std::move(change)));
+  return live_step(situation, std::move(step), path, "of connections that are made from now on",
+                   std::move(change));
 }
 
 }  // namespace
@@ -198,7 +180,7 @@ void plan_link(const Situation& situation, Plan& plan) {
     for (const auto& [name, value] : wish.settings)
       plan.push_back(setting_step(situation, netdev, name, value));
     if (wish.ecn) plan.push_back(ecn_step(situation, netdev, *wish.ecn));
-    if (wish.tos) plan_tos(situation, netdev, *wish.tos, plan);
+    if (wish.tos) plan.push_back(tos_step(situation, netdev, *wish.tos));
   }
 }
 

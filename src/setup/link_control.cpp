@@ -137,7 +137,7 @@ Result<std::optional<std::string>> read_trust(host::Host& host, const std::strin
   if (!answer) return std::optional<std::string>();
   const auto vfs = TRY(host::parse_vf_settings(*answer));
   const auto found =
-      std::find_if(vfs.begin(), vfs.end(), [&](const auto& vf) { return vf.number == function; });
+      std::ranges::find_if(vfs, [&](const auto& vf) { return vf.number == function; });
   if (found == vfs.end() || !found->trusted) return std::optional<std::string>();
   return std::optional<std::string>(*found->trusted ? "on" : "off");
 }

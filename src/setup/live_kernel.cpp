@@ -25,10 +25,6 @@ namespace {
 /// since Linux 5.17; before, EINVAL).
 constexpr int kCompressed = 4;
 
-int flags_of(const std::string& path) {
-  return path.ends_with(".ko") ? 0 : kCompressed;
-}
-
 /// How long functions may take to be there, and a driver to take one.
 constexpr std::chrono::seconds kUntilThere{120};
 constexpr std::chrono::seconds kUntilBound{10};
@@ -46,19 +42,13 @@ Error late(const std::string& what) {
   return {ErrorCode::timeout, what + " did not come"};
 }
 
-bool has_functions(const Machine& machine, const std::string& address, unsigned count) {
-  const auto physical = read_function(*machine.host, address);
-  return physical && physical->virtual_functions.size() == count;
-}
-
 /// A kernel without a driver for them leaves them alone, and so does one that is configured to.
 bool have_drivers(const Machine& machine, const std::string& address) {
   const auto physical = read_function(*machine.host, address);
-  return physical && std::all_of(physical->virtual_functions.begin(),
-                                 physical->virtual_functions.end(), [&](const std::string& one) {
-                                   const auto function = read_function(*machine.host, one);
-                                   return function && !function->driver.empty();
-                                 });
+  return physical && std::ranges::all_of(physical->virtual_functions, [&](const std::string& one) {
+           const auto function = read_function(*machine.host, one);
+           return function && !function->driver.empty();
+         });
 }
 
 /// Which virtual function of `physical` this is.
@@ -113,7 +103,8 @@ Status LiveKernel::load_module(const std::string& name) {
   }
   const auto file = TRY(machine_.tree->open_file(path));
   if (!file) return host::host_error(path, ENOENT);
-  if (::syscall(SYS_finit_module, file->get(), options.parameters.c_str(), flags_of(path)) == 0 ||
+  const int flags = path.ends_with(".ko") ? 0 : kCompressed;
+  if (::syscall(SYS_finit_module, file->get(), options.parameters.c_str(), flags) == 0 ||
       errno == EEXIST) {
     return {};
   }
@@ -134,7 +125,7 @@ Status LiveKernel::set_attribute(const std::string& path, const std::string& tex
 Status LiveKernel::set_functions(const std::string& address, unsigned count) {
   const std::string path = function_path(address, "sriov_numvfs");
   // A kernel answers EBUSY where there are some already.
-  if (trim(text_of(*machine_.host, path)) != "0") TRY_STATUS(set_attribute(path, "0"));
+  if (line_in(*machine_.host, path) != "0") TRY_STATUS(set_attribute(path, "0"));
   if (count == 0) return {};
   auto status = set_attribute(path, std::to_string(count));
   if (!status && host::errno_of(status.error()) == ENOMEM) {
@@ -142,9 +133,12 @@ Status LiveKernel::set_functions(const std::string& address, unsigned count) {
                  path + ": no room for their BARs: boot with pci=realloc, or change the BIOS"};
   }
   if (!status) return status;
-  if (!becomes(kUntilThere, [&] { return has_functions(machine_, address, count); }))
-    return late("a VF of " + address);
-  if (trim(text_of(*machine_.host, function_path(address, "sriov_drivers_autoprobe"))) != "0")
+  const bool came = becomes(kUntilThere, [&] {
+    const auto physical = read_function(*machine_.host, address);
+    return physical && physical->virtual_functions.size() == count;
+  });
+  if (!came) return late("a VF of " + address);
+  if (line_in(*machine_.host, function_path(address, "sriov_drivers_autoprobe")) != "0")
     (void)becomes(kUntilBound, [&] { return have_drivers(machine_, address); });
   return {};
 }

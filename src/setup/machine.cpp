@@ -19,8 +19,18 @@ std::string text_of(host::Host& host, const std::string& path) {
   return text && *text ? **text : "";
 }
 
-std::string boot_of(host::Host& host) {
-  return std::string(trim(text_of(host, "/proc/sys/kernel/random/boot_id")));
+std::string line_in(host::Host& host, const std::string& path) {
+  return std::string(trim(text_of(host, path)));
+}
+
+std::string link_name(host::Host& host, const std::string& path) {
+  const auto target = host.readlink(path);
+  return target && *target ? host::base_name(**target) : "";
+}
+
+bool has_folder(host::Host& host, const std::string& path) {
+  const auto names = host.list(path);
+  return names && *names;
 }
 
 std::string with_single_spaces(std::string_view text) {

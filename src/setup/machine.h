@@ -23,9 +23,14 @@ struct Machine {
 /// What reading says, or "": for what is only looked for.
 std::string text_of(host::Host& host, const std::string& path);
 
-/// What tells a boot of the machine from another, and from another machine's (random(4)). "": no
-/// kernel says it.
-std::string boot_of(host::Host& host);
+/// The same without white space at its ends.
+std::string line_in(host::Host& host, const std::string& path);
+
+/// The last name of where a link points; "" where there is none.
+std::string link_name(host::Host& host, const std::string& path);
+
+/// Whether a folder is there, and may be looked into.
+bool has_folder(host::Host& host, const std::string& path);
 
 /// A text with one space between its words: the kernel prints several numbers with tabs.
 std::string with_single_spaces(std::string_view text);

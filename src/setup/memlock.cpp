@@ -6,30 +6,21 @@
 namespace railhead::setup {
 namespace {
 
-/// What the unit says, and what its process has.
-std::string now_of(host::Host& host, const system::Unit& unit, const std::string& service) {
-  const auto limited = limited_process(host, service);
-  return (unit.memlock.empty() ? "systemd's default" : "LimitMEMLOCK=" + unit.memlock) +
-         (limited.empty() ? "" : ": " + limited);
-}
-
 Step of_service(const Situation& situation, const std::string& service) {
-  Step step;
-  step.id = "memlock.service/" + service;
-  step.title = service + " may lock any amount of memory";
-  step.after = "LimitMEMLOCK=infinity";
+  Step step{.id = "memlock.service/" + service,
+            .title = service + " may lock any amount of memory",
+            .after = "LimitMEMLOCK=infinity"};
   const auto unit = system::read_unit(*situation.machine.host, service);
-  if (unit.path.empty()) {
-    step.state = StepState::parked;
-    step.reason = "systemd has no " + service + ".service here";
-    return step;
-  }
+  if (unit.path.empty())
+    return parked(std::move(step), "systemd has no " + service + ".service here");
   if (unit.memlock == "infinity") {
     step.before = "LimitMEMLOCK=infinity";
     step.reason = unit.memlock_path;
     return step;
   }
-  step.before = now_of(*situation.machine.host, unit, service);
+  const auto limited = limited_process(*situation.machine.host, service);
+  step.before = (unit.memlock.empty() ? "systemd's default" : "LimitMEMLOCK=" + unit.memlock) +
+                (limited.empty() ? "" : ": " + limited);
   return files_step(situation, std::move(step), {memlock_file(service)}, unit.memlock_path);
 }
 
@@ -51,9 +42,8 @@ void plan_memlock(const Situation& situation, Plan& plan) {
   for (const auto& service : situation.wanted.memlock_services)
     plan.push_back(of_service(situation, service));
   if (!situation.wanted.limits_file) return;
-  Step step;
-  step.id = "memlock.limits-file";
-  step.title = "people who log in may lock any amount of memory";
+  Step step{.id = "memlock.limits-file",
+            .title = "people who log in may lock any amount of memory"};
   plan.push_back(files_step(situation, std::move(step), {limits_file()}));
 }
 

@@ -96,7 +96,7 @@ void add_options_of(const std::string& path, const std::string& text, std::strin
 std::string module_name(std::string_view path) {
   std::string name(path.substr(path.rfind('/') + 1));
   name = name.substr(0, name.find(".ko"));
-  std::replace(name.begin(), name.end(), '-', '_');
+  std::ranges::replace(name, '-', '_');
   return name;
 }
 
@@ -111,7 +111,7 @@ Status ModuleIndex::add_line(std::string_view line, const std::string& folder) {
   for (const auto& need : split_words(line.substr(colon + 1)))
     module.needs.push_back(module_name(need));
   // depmod writes them the other way round: a module stands before what it needs itself.
-  std::reverse(module.needs.begin(), module.needs.end());
+  std::ranges::reverse(module.needs);
   modules_[module_name(path)] = std::move(module);
   return {};
 }
@@ -126,7 +126,7 @@ void ModuleIndex::add_alias(std::string_view line) {
 
 Result<ModuleIndex> ModuleIndex::read(const Machine& machine) {
   ModuleIndex index;
-  index.release_ = std::string(trim(text_of(*machine.host, "/proc/sys/kernel/osrelease")));
+  index.release_ = line_in(*machine.host, "/proc/sys/kernel/osrelease");
   if (index.release_.empty() || index.release_.find('/') != std::string::npos) return index;
   const std::string folder = "/lib/modules/" + index.release_;
   TRY_STATUS(each_line(*machine.tree, folder + "/modules.dep",

@@ -16,15 +16,14 @@ constexpr const char* kModulesFile = "/etc/modules-load.d/railhead.conf";
 /// of their kind only (rdma-load-modules@.service).
 bool others_load(const Situation& situation, const std::string& name) {
   const auto& all = situation.system.boot_modules;
-  return std::any_of(all.begin(), all.end(), [&](const system::BootModule& one) {
+  return std::ranges::any_of(all, [&](const system::BootModule& one) {
     return one.name == name && one.path != kModulesFile &&
            !one.path.starts_with("/etc/rdma/modules/");
   });
 }
 
 bool is_loaded(host::Host& host, const std::string& name) {
-  const auto folder = host.list("/sys/module/" + name);
-  return folder && *folder;
+  return has_folder(host, "/sys/module/" + name);
 }
 
 /// Where NVIDIA's packages put the source of the module, for dkms. "": nowhere.
@@ -32,8 +31,7 @@ std::string source_of_peermem(host::Host& host) {
   for (const auto& name : names_in(host, "/usr/src", "")) {
     if (!name.starts_with("nvidia-")) continue;
     std::string folder = "/usr/src/" + name + "/nvidia-peermem";
-    const auto files = host.list(folder);
-    if (files && *files) return folder;
+    if (has_folder(host, folder)) return folder;
   }
   return "";
 }
@@ -43,8 +41,8 @@ std::string without_module(host::Host& host, const ModuleIndex& modules, const s
   std::string missing = "kernel " + modules.release() + " has no module " + name;
   if (name != "nvidia_peermem") return missing;
   const auto source = source_of_peermem(host);
-  const auto headers = host.list("/lib/modules/" + modules.release() + "/build");
-  if (!source.empty() && headers && *headers)
+  const bool has_headers = has_folder(host, "/lib/modules/" + modules.release() + "/build");
+  if (!source.empty() && has_headers)
     return missing + ": it can be built of " + source + " (dkms autoinstall)";
   if (!source.empty()) {
     return missing + ": its source is in " + source +
@@ -96,7 +94,7 @@ class Loads {
 
 bool has_modprobe(host::Tree& tree) {
   constexpr const char* kPlaces[] = {"/usr/sbin/modprobe", "/sbin/modprobe", "/usr/bin/modprobe"};
-  return std::any_of(std::begin(kPlaces), std::end(kPlaces), [&](const char* place) {
+  return std::ranges::any_of(kPlaces, [&](const char* place) {
     const auto file = tree.open_file(place);
     return file && *file;
   });
@@ -117,11 +115,10 @@ std::string against_loading(const Situation& situation, const std::string& name)
 /// `wish`: the module's name, or an alias of it.
 Step loaded(const Situation& situation, const std::string& wish) {
   const std::string name = situation.modules.resolve(wish);
-  Step step;
-  step.id = "modules.loaded/" + name;
-  step.title = "module " + name + (name == wish ? "" : " (" + wish + ")") + " is loaded";
-  step.before = "not loaded";
-  step.after = "loaded";
+  Step step{.id = "modules.loaded/" + name,
+            .title = "module " + name + (name == wish ? "" : " (" + wish + ")") + " is loaded",
+            .before = "not loaded",
+            .after = "loaded"};
   host::Host& host = *situation.machine.host;
   if (situation.modules.is_built_in(name)) {
     step.before = "part of the kernel";
@@ -132,17 +129,16 @@ Step loaded(const Situation& situation, const std::string& wish) {
     if (name == "nvidia_peermem" && has_gpu_operator_driver(situation))
       step.reason += ", by the GPU operator's driver container";
   } else if (name == "nvidia_peermem" && has_gpu_operator_driver(situation)) {
-    step.state = StepState::parked;
-    step.reason =
-        "the GPU operator's driver container loads it, where driver.rdma.enabled is true: setup "
-        "leaves it alone";
+    return parked(std::move(step),
+                  "the GPU operator's driver container loads it, where driver.rdma.enabled is "
+                  "true: setup leaves it alone");
   } else if (situation.modules.find(name) == nullptr) {
-    step.state = StepState::parked;
-    step.reason = without_module(host, situation.modules, name);
+    return parked(std::move(step), without_module(host, situation.modules, name));
   } else {
-    step.reason = against_loading(situation, name);
-    step.state = step.reason.empty() ? StepState::todo : StepState::parked;
-    if (step.reason.empty()) step.changes = Loads(situation).of(name);
+    std::string against = against_loading(situation, name);
+    if (!against.empty()) return parked(std::move(step), std::move(against));
+    step.state = StepState::todo;
+    step.changes = Loads(situation).of(name);
   }
   return step;
 }
@@ -182,24 +178,20 @@ void plan_modules(const Situation& situation, Plan& plan) {
   for (const auto& name : situation.wanted.modules) {
     auto step = loaded(situation, name);
     // By its name and by an alias it is one module.
-    const bool is_there = std::any_of(plan.begin(), plan.end(),
-                                      [&](const Step& other) { return other.id == step.id; });
+    const bool is_there =
+        std::ranges::any_of(plan, [&](const Step& other) { return other.id == step.id; });
     if (!is_there) plan.push_back(std::move(step));
   }
   const auto boot = at_boot(situation);
   for (const auto& [name, file] : boot.forbidden) {
-    Step step;
-    step.id = "modules.blacklist/" + name;
-    step.title = "module " + name + " may be loaded at boot";
-    step.state = StepState::parked;
-    step.reason = file + " blacklists it: take the line away, or load it after each boot";
-    plan.push_back(std::move(step));
+    Step step{.id = "modules.blacklist/" + name,
+              .title = "module " + name + " may be loaded at boot"};
+    plan.push_back(parked(std::move(step), file + " blacklists it: take the line away, or load it "
+                                                  "after each boot"));
   }
   // Of what is not there nothing can be said.
   if (boot.ours.empty() && boot.others.empty()) return;
-  Step step;
-  step.id = "modules.at-boot";
-  step.title = "modules are loaded at boot";
+  Step step{.id = "modules.at-boot", .title = "modules are loaded at boot"};
   if (boot.ours.empty()) {
     step.reason = "without us: " + join(boot.others, ", ");
     plan.push_back(std::move(step));

@@ -26,12 +26,6 @@ std::string options_of(const NfsWish& wish) {
   return options + (wish.options.empty() ? "" : "," + wish.options);
 }
 
-Step waiting(Step step, std::string reason) {
-  step.state = StepState::parked;
-  step.reason = std::move(reason);
-  return step;
-}
-
 /// Who reloads the RDMA stack beneath a mount, which then hangs, or keeps the old stack loaded.
 /// "": nobody is seen. The OFED container of NVIDIA's network operator keeps its state there
 /// (Mellanox/doca-driver-build, entrypoint.sh).
@@ -53,10 +47,9 @@ bool is_waited_for(host::Host& host, const std::string& where) {
 }
 
 Step started(const Situation& situation, const Plan& plan, const NfsWish& wish) {
-  Step step;
-  step.id = "nfs.started" + wish.where;
-  step.title = wish.where + " is mounted on first use";
-  step.after = automount_of(wish) + " is started";
+  Step step{.id = "nfs.started" + wish.where,
+            .title = wish.where + " is mounted on first use",
+            .after = automount_of(wish) + " is started"};
   host::Host& host = *situation.machine.host;
   if (is_waited_for(host, wish.where)) {
     step.before = "it is";
@@ -64,11 +57,11 @@ Step started(const Situation& situation, const Plan& plan, const NfsWish& wish) 
     return step;
   }
   if (!situation.machine.is_live)
-    return waiting(std::move(step), "no kernel runs in this tree: the next boot starts it");
-  if (!has_systemd(situation)) return waiting(std::move(step), "systemd does not run here");
+    return parked(std::move(step), "no kernel runs in this tree: the next boot starts it");
+  if (!has_systemd(situation)) return parked(std::move(step), "systemd does not run here");
   for (const auto& before : plan) {
     if (before.id.ends_with(wish.where) && before.state != StepState::done)
-      return waiting(std::move(step), "after its units");
+      return parked(std::move(step), "after its units");
   }
   step.state = StepState::todo;
   step.changes = {{Change::Kind::unit, automount_of(wish), ""}};
@@ -83,18 +76,16 @@ void add_transport(const Situation& situation, const NfsWish& wish, Plan& plan) 
   for (const auto& mount : mounts->mounts) {
     if (mount.mount_point != wish.where) continue;
     const auto use = proof::judge_nfs(mount, nullptr, {wish.where});
-    Step step;
-    step.id = "nfs.transport" + wish.where;
-    step.title = wish.where + " uses RDMA";
-    step.before = use.transport;
-    step.after = "rdma";
-    step.reason = use.why;
-    if (use.verdict != proof::NfsVerdict::rdma) {
-      step = waiting(std::move(step), use.why +
-                                          ": railhead doctor --check nfs.transport says why; it is "
-                                          "mounted anew once nobody uses it");
-    }
-    plan.push_back(std::move(step));
+    Step step{.id = "nfs.transport" + wish.where,
+              .title = wish.where + " uses RDMA",
+              .before = use.transport,
+              .after = "rdma",
+              .reason = use.why};
+    plan.push_back(use.verdict == proof::NfsVerdict::rdma
+                       ? std::move(step)
+                       : parked(std::move(step),
+                                use.why + ": railhead doctor --check nfs.transport says why; it is "
+                                          "mounted anew once nobody uses it"));
   }
 }
 
@@ -126,13 +117,9 @@ void plan_nfs(const Situation& situation, Plan& plan) {
     files.push_back(
         {std::string(kUnitFolder) + "multi-user.target.d/railhead-" + automount_of(wish) + ".conf",
          "[Unit]\nWants=" + automount_of(wish) + "\n"});
-    Step step;
-    step.id = "nfs.units" + wish.where;
-    step.title = wish.where + " has its units";
+    Step step{.id = "nfs.units" + wish.where, .title = wish.where + " has its units"};
     if (!reloader.empty()) {
-      step.state = StepState::refused;
-      step.reason = reloader;
-      plan.push_back(std::move(step));
+      plan.push_back(refused(std::move(step), reloader));
       continue;
     }
     plan.push_back(files_step(situation, std::move(step), files));

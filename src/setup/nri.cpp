@@ -11,6 +11,7 @@
 
 #include "base/absent.h"
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "data/below.h"
 #include "data/toml.h"
@@ -118,9 +119,7 @@ class ContainerdNri {
   }
 
   static Step self() {
-    Step step;
-    step.id = "nri.enabled";
-    step.title = "containerd takes NRI plugins";
+    Step step{.id = "nri.enabled", .title = "containerd takes NRI plugins"};
     return step;
   }
 
@@ -175,9 +174,7 @@ class ContainerdNri {
 };
 
 Step crio_step(const Situation& situation, const std::vector<system::ConfigFile>& files) {
-  Step step;
-  step.id = "nri.enabled";
-  step.title = "CRI-O takes NRI plugins";
+  Step step{.id = "nri.enabled", .title = "CRI-O takes NRI plugins"};
   std::optional<bool> enabled;
   std::string said_by = "CRI-O's default";
   for (const auto& file : files) {
@@ -196,18 +193,14 @@ Step crio_step(const Situation& situation, const std::vector<system::ConfigFile>
 
 /// Of a runtime that is not known, or whose files are not.
 Step waiting(std::string why) {
-  Step step;
-  step.id = "nri.enabled";
-  step.title = "the runtime takes NRI plugins";
+  Step step{.id = "nri.enabled", .title = "the runtime takes NRI plugins"};
   return parked(std::move(step), std::move(why));
 }
 
 /// The first file that is there and cannot be read whole.
 const system::ConfigFile* unreadable(const std::vector<system::ConfigFile>& files) {
-  const auto found = std::find_if(files.begin(), files.end(), [](const auto& file) {
-    return !file.content.value && !file.content.absent();
-  });
-  return found == files.end() ? nullptr : &*found;
+  return find_where(files,
+                    [](const auto& file) { return !file.content.value && !file.content.absent(); });
 }
 
 /// Why nobody can say what the main file means. "": it can be said.
@@ -224,8 +217,7 @@ std::string unknown_schema(const system::ContainerdFiles& config) {
 }
 
 bool has_files(const std::vector<system::ConfigFile>& files) {
-  return std::any_of(files.begin(), files.end(),
-                     [](const auto& file) { return file.content.known(); });
+  return std::ranges::any_of(files, [](const auto& file) { return file.content.known(); });
 }
 
 }  // namespace
@@ -239,7 +231,7 @@ void plan_nri(const Situation& situation, Plan& plan) {
   }
   if (has_files(system.crio) || system.processes.find("crio") != nullptr)
     return plan.push_back(crio_step(situation, system.crio));
-  const bool has_unit = std::any_of(system.units.begin(), system.units.end(), [](const auto& unit) {
+  const bool has_unit = std::ranges::any_of(system.units, [](const auto& unit) {
     return unit.name == "containerd" && !unit.path.empty();
   });
   if (!has_files(system.containerd.files) && !has_unit && !system.nri_socket() &&

@@ -38,13 +38,6 @@ std::string owner_of(const std::string& pod) {
   return dash == std::string::npos ? pod : pod.substr(0, dash);
 }
 
-/// Its manifest is printed first, as the API server has it: what is deleted is not lost.
-std::string deletion_of(const std::string& space, const std::string& owner) {
-  const std::string file = owner + ".yaml";
-  return "kubectl get daemonset -n " + space + " " + owner + " -o yaml >" + file +
-         " && kubectl delete -f " + file;
-}
-
 }  // namespace
 
 void plan_others(const Situation& situation, Plan& plan) {
@@ -59,15 +52,16 @@ void plan_others(const Situation& situation, Plan& plan) {
       if (!owner.ends_with(other.name) || !other.is_replaced(situation.wanted)) continue;
       // Of a pod that is being replaced there are two.
       if (!seen.insert(space + "/" + owner).second) continue;
-      Step step;
-      step.id = "others/" + space + "/" + owner;
-      step.title = "nobody else does it: " + owner;
-      step.state = StepState::parked;
-      step.before = "pod " + space + "/" + std::string(parts[1]);
-      step.after = "deleted";
-      step.reason = "it " + std::string(other.does) + " (" + std::string(other.manifest) +
-                    "): " + deletion_of(space, owner);
-      plan.push_back(std::move(step));
+      Step step{.id = "others/" + space + "/" + owner,
+                .title = "nobody else does it: " + owner,
+                .before = "pod " + space + "/" + std::string(parts[1]),
+                .after = "deleted"};
+      // Its manifest is printed first, as the API server has it: what is deleted is not lost.
+      const std::string file = owner + ".yaml";
+      plan.push_back(parked(
+          std::move(step), "it " + std::string(other.does) + " (" + std::string(other.manifest) +
+                               "): kubectl get daemonset -n " + space + " " + owner + " -o yaml >" +
+                               file + " && kubectl delete -f " + file));
     }
   }
 }

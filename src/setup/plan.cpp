@@ -24,15 +24,15 @@ constexpr Part kParts = Part::modules | Part::services | Part::runtime | Part::p
 /// The machine-config daemon keeps what it wrote there, and takes back what others change
 /// (openshift/machine-config-operator, docs/MachineConfigDaemon.md).
 std::string owner_of_etc(host::Host& host) {
-  const auto daemon = host.list("/etc/machine-config-daemon");
-  return daemon && *daemon ? "OpenShift's machine-config operator" : "";
+  const bool has_daemon = has_folder(host, "/etc/machine-config-daemon");
+  return has_daemon ? "OpenShift's machine-config operator" : "";
 }
 
-/// What apply will find there, and read it as apply does. Absent: no such file.
-Result<std::optional<std::string>> bytes_of(host::Tree& tree, const std::string& path) {
-  auto content = TRY(tree.find(path));
-  if (!content) return std::optional<std::string>();
-  return std::optional(std::move(content->bytes));
+Step without_changes(Step step, StepState state, std::string reason) {
+  step.state = state;
+  step.reason = std::move(reason);
+  step.changes.clear();
+  return step;
 }
 
 }  // namespace
@@ -47,71 +47,64 @@ std::string_view to_string(StepState state) {
 }
 
 Step refused(Step step, std::string reason) {
-  step.state = StepState::refused;
-  step.reason = std::move(reason);
-  step.changes.clear();
-  return step;
+  return without_changes(std::move(step), StepState::refused, std::move(reason));
 }
 
 Step parked(Step step, std::string reason) {
-  step.state = StepState::parked;
-  step.reason = std::move(reason);
-  step.changes.clear();
-  return step;
+  return without_changes(std::move(step), StepState::parked, std::move(reason));
 }
 
 Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files,
                 const std::string& overruler) {
   std::vector<std::string> paths;
   for (const auto& file : files) {
-    auto now = bytes_of(*situation.machine.tree, file.path);
+    // Read as apply will read it.
+    const auto content = situation.machine.tree->find(file.path);
+    if (!content) return parked(std::move(step), content.error().message);
+    const auto now = *content ? std::optional((*content)->bytes) : std::nullopt;
     paths.push_back(file.path);
-    const bool is_other = now && file.edited && *now != file.edited;
-    if (!now || is_other) {
-      step.state = StepState::parked;
-      step.reason = now ? file.path + ": somebody changes it: plan again" : now.error().message;
-      step.changes.clear();
-      return step;
-    }
-    if (*now == file.text) continue;
-    step.changes.push_back({Change::Kind::file, file.path, file.text, false, *std::move(now)});
+    if (file.edited && now != file.edited)
+      return parked(std::move(step), file.path + ": somebody changes it: plan again");
+    if (now != file.text)
+      step.changes.push_back({Change::Kind::file, file.path, file.text, false, now});
   }
   if (step.after.empty()) step.after = join(paths, ", ");
   if (step.changes.empty() && !overruler.empty() && !contains(paths, overruler)) {
-    step.state = StepState::refused;
-    step.reason = overruler + " says otherwise, and counts more than " + join(paths, ", ");
-  } else if (step.changes.empty()) {
+    return refused(std::move(step),
+                   overruler + " says otherwise, and counts more than " + join(paths, ", "));
+  }
+  if (step.changes.empty()) {
     step.before = step.after;
     step.reason = join(paths, ", ");
-  } else if (!situation.etc_belongs_to.empty()) {
-    step.state = StepState::refused;
-    step.reason = "/etc belongs to " + situation.etc_belongs_to +
-                  ": railhead setup machine-config prints what to say there";
-    step.changes.clear();
-  } else {
-    step.state = StepState::todo;
+    return step;
   }
+  if (!situation.etc_belongs_to.empty()) {
+    return refused(std::move(step), "/etc belongs to " + situation.etc_belongs_to +
+                                        ": railhead setup machine-config prints what to say there");
+  }
+  step.state = StepState::todo;
   return step;
 }
 
 Step live_step(const Situation& situation, Step step, const std::string& path, std::string reason,
                Change change) {
-  if (step.before == step.after) {
-    step.reason = path;
-  } else if (!situation.machine.is_live) {
-    step.state = StepState::parked;
-    step.reason = "no kernel runs in this tree: apply it on the machine";
-  } else {
-    step.state = StepState::todo;
-    step.reason = std::move(reason);
-    step.changes = {std::move(change)};
-  }
+  if (step.before != step.after)
+    return kernel_step(situation, std::move(step), std::move(reason), std::move(change));
+  step.reason = path;
+  return step;
+}
+
+Step kernel_step(const Situation& situation, Step step, std::string reason, Change change) {
+  if (!situation.machine.is_live)
+    return parked(std::move(step), "no kernel runs in this tree: apply it on the machine");
+  step.state = StepState::todo;
+  step.reason = std::move(reason);
+  step.changes = {std::move(change)};
   return step;
 }
 
 bool has_systemd(const Situation& situation) {
-  const auto folder = situation.machine.host->list("/run/systemd/system");
-  return folder && *folder;
+  return has_folder(*situation.machine.host, "/run/systemd/system");
 }
 
 bool has_gpu_operator_driver(const Situation& situation) {

@@ -53,8 +53,10 @@ Step parked(Step step, std::string reason);
 Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files,
                 const std::string& overruler = "");
 
-/// A step that changes what stands at `path` of a running kernel: done where it is so already,
-/// parked in a tree of files, else `change`, with `reason` beside it.
+/// A step that changes a running kernel, with `reason` beside it: parked in a tree of files.
+Step kernel_step(const Situation& situation, Step step, std::string reason, Change change);
+
+/// The same of what stands at `path`: done where it is so already.
 Step live_step(const Situation& situation, Step step, const std::string& path, std::string reason,
                Change change);
 

@@ -32,30 +32,26 @@ void plan_rdma_namespaces(const Situation& situation, Plan& plan) {
   const bool exclusive = *situation.wanted.rdma_namespaces == node::RdmaNetns::exclusive;
   const std::string wanted = exclusive ? "exclusive" : "shared";
   host::Host& host = *situation.machine.host;
-  const std::string active = mode_of(trim(text_of(host, kActive)));
+  const std::string active = mode_of(line_in(host, kActive));
   const std::string next = at_next_load(host);
-  Step step;
-  step.id = "rdma.namespaces";
-  step.title = "RDMA namespaces are " + wanted;
-  step.risk = Risk::reboot;
-  step.before = active.empty() ? "ib_core is not loaded" : active;
-  step.after = wanted;
+  Step step{.id = "rdma.namespaces",
+            .title = "RDMA namespaces are " + wanted,
+            .risk = Risk::reboot,
+            .before = active.empty() ? "ib_core is not loaded" : active,
+            .after = wanted};
   const bool stays = next == wanted || (next.empty() && wanted == "shared");
   if (stays && (active == wanted || active.empty())) {
     step.reason = active.empty() ? "the next load of ib_core" : kActive;
-    plan.push_back(std::move(step));
-    return;
+    return plan.push_back(std::move(step));
   }
   if (stays) {
     // RDMA_NLDEV_CMD_SYS_SET answers EBUSY as soon as there is any network namespace but the first
     // (drivers/infiniband/core/device.c, rdma_compatdev_set), and a node with pods has them.
-    step.state = StepState::parked;
-    step.reason =
-        "active after a reboot: a kernel with network namespaces does not change it. Where ib_core "
-        "is loaded by the initramfs, that has to be made anew before (update-initramfs -u, dracut "
-        "-f)";
-    plan.push_back(std::move(step));
-    return;
+    return plan.push_back(
+        parked(std::move(step),
+               "active after a reboot: a kernel with network namespaces does not change it. Where "
+               "ib_core is loaded by the initramfs, that has to be made anew before "
+               "(update-initramfs -u, dracut -f)"));
   }
   plan.push_back(files_step(situation, std::move(step), {namespaces_file(situation.wanted)},
                             next.empty() ? "" : kOtherOptions));

@@ -20,8 +20,8 @@ namespace {
 /// and those of management are always there.
 template <typename Object>
 const usage::ObjectOwner* owner_in(const std::vector<Object>& objects) {
-  const auto found = std::find_if(objects.begin(), objects.end(),
-                                  [](const Object& one) { return !one.owner.kernel; });
+  const auto found =
+      std::ranges::find_if(objects, [](const Object& one) { return !one.owner.kernel; });
   return found == objects.end() ? nullptr : &found->owner;
 }
 
@@ -29,7 +29,7 @@ std::string said(host::Host& host, const std::string& device, const usage::Objec
   const std::string who = device + " is used by ";
   if (!owner.thread) return who + "a process that cannot be seen";
   const auto process = std::to_string(*owner.thread);
-  const std::string name(trim(text_of(host, "/proc/" + process + "/comm")));
+  const std::string name = line_in(host, "/proc/" + process + "/comm");
   return who + "process " + process + (name.empty() ? "" : " (" + name + ")");
 }
 

@@ -33,26 +33,17 @@ bool is_done(const Plan& plan, std::string_view id) {
 
 Step restart(const Situation& situation, const Plan& plan, const std::string& service,
              const std::string& why) {
-  Step step;
-  step.id = "service.restarted/" + service;
-  step.title = service + " runs as its files say";
-  step.risk = Risk::restart;
-  step.before = why;
-  step.after = "restarted";
-  if (!situation.machine.is_live) {
-    step.state = StepState::parked;
-    step.reason = "no kernel runs in this tree";
-  } else if (!has_systemd(situation)) {
-    step.state = StepState::parked;
-    step.reason = "systemd does not run here: restart it by hand";
-  } else if (!is_done(plan, "nri.enabled") || !is_done(plan, "memlock.service/" + service)) {
-    step.state = StepState::parked;
-    step.reason = "after its files";
-  } else {
-    step.state = StepState::todo;
-    step.changes = {{Change::Kind::service, service, ""}};
-  }
-  return step;
+  Step step{.id = "service.restarted/" + service,
+            .title = service + " runs as its files say",
+            .risk = Risk::restart,
+            .before = why,
+            .after = "restarted"};
+  if (!situation.machine.is_live) return parked(std::move(step), "no kernel runs in this tree");
+  if (!has_systemd(situation))
+    return parked(std::move(step), "systemd does not run here: restart it by hand");
+  if (!is_done(plan, "nri.enabled") || !is_done(plan, "memlock.service/" + service))
+    return parked(std::move(step), "after its files");
+  return kernel_step(situation, std::move(step), "", {Change::Kind::service, service, ""});
 }
 
 }  // namespace

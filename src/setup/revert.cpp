@@ -4,6 +4,7 @@
 
 #include "base/contains.h"
 #include "base/text.h"
+#include "host/boot_id.h"
 #include "setup/apply.h"
 #include "setup/functions.h"
 #include "setup/link_control.h"
@@ -49,11 +50,7 @@ Step of_file(const Machine& machine, const Entry& entry, Step step) {
   step.before = "as setup made it";
   step.after = entry.file ? "as before" : "removed";
   const auto now = machine.tree->find(entry.subject);
-  if (!now) {
-    step.state = StepState::refused;
-    step.reason = now.error().message;
-    return step;
-  }
+  if (!now) return refused(std::move(step), now.error().message);
   const auto bytes = [](const std::optional<host::FileContent>& file) {
     return file ? std::optional(file->bytes) : std::nullopt;
   };
@@ -93,8 +90,7 @@ std::vector<std::string> bound_by_us(const std::vector<Entry>& entries) {
 
 Step of_functions(const Machine& machine, const Entry& entry, const std::vector<Entry>& entries,
                   Step step) {
-  const std::string path = function_path(entry.subject, "sriov_numvfs");
-  const std::string now(trim(text_of(*machine.host, path)));
+  const auto now = line_in(*machine.host, function_path(entry.subject, "sriov_numvfs"));
   step.title = entry.subject + " has " + entry.attribute + " VFs";
   step.before = now;
   step.after = entry.attribute;
@@ -105,8 +101,7 @@ Step of_functions(const Machine& machine, const Entry& entry, const std::vector<
     step.reason = "there is no such function any more";
   } else if (step.state == StepState::todo) {
     const auto users = users_of(*machine.host, *physical, bound_by_us(entries));
-    if (!users.empty()) step.state = StepState::refused;
-    if (!users.empty()) step.reason = "all would go, and " + users;
+    if (!users.empty()) return refused(std::move(step), "all would go, and " + users);
   }
   return step;
 }
@@ -118,21 +113,8 @@ Step of_pci(const Machine& machine, const Entry& entry, Step step) {
   step.after = entry.attribute;
   compare(std::optional(now), std::optional(entry.attribute), entry, step);
   if (step.state != StepState::todo) return step;
-  const auto users = users_of_all(*machine.host, entry.subject.substr(0, entry.subject.find('/')));
-  if (users.empty()) return step;
-  step.state = StepState::refused;
-  step.reason = users;
-  return step;
-}
-
-/// A link that a program uses stays as it is, as when it was set.
-void refuse_for_users(const Machine& machine, const std::string& netdev, const std::string& name,
-                      Step& step) {
-  if (step.state != StepState::todo || risk_of_link(name) == Risk::live) return;
-  const auto user = user_of_link(*machine.host, node::read_node(*machine.host), netdev);
-  if (user.empty()) return;
-  step.state = StepState::refused;
-  step.reason = user;
+  auto users = users_of_all(*machine.host, entry.subject.substr(0, entry.subject.find('/')));
+  return users.empty() ? step : refused(std::move(step), std::move(users));
 }
 
 Step of_link(const Machine& machine, const Entry& entry, Step step) {
@@ -144,19 +126,16 @@ Step of_link(const Machine& machine, const Entry& entry, Step step) {
   const bool is_gone = (folder && !*folder) || (now && !*now);  // or its virtual function is
   if (is_gone) {
     step.reason = "it is gone";
-  } else if (!now) {
-    step.state = StepState::refused;
-    step.reason = now.error().message;
-  } else {
-    step.before = **now;
-    compare(*now, std::optional(entry.attribute), entry, step);
-    refuse_for_users(machine, netdev, entry.subject.substr(netdev.size() + 1), step);
+    return step;
   }
-  return step;
-}
-
-std::string override_path(const std::string& address) {
-  return function_path(address, "driver_override");
+  if (!now) return refused(std::move(step), now.error().message);
+  step.before = **now;
+  compare(*now, std::optional(entry.attribute), entry, step);
+  const bool is_noticed = risk_of_link(entry.subject.substr(netdev.size() + 1)) != Risk::live;
+  if (step.state != StepState::todo || !is_noticed) return step;
+  // A link that a program uses stays as it is, as when it was set.
+  auto user = user_of_link(*machine.host, node::read_node(*machine.host), netdev);
+  return user.empty() ? step : refused(std::move(step), std::move(user));
 }
 
 /// Who would lose it with its driver. "": nobody is seen.
@@ -177,18 +156,16 @@ Step of_driver(const Machine& machine, const Entry& entry, Step step) {
   }
   step.before = function->driver;
   compare(std::optional(function->driver), std::optional(entry.attribute), entry, step);
+  const auto override_path = function_path(entry.subject, "driver_override");
   const bool has_override = is_for_vfio(entry) && entry.attribute != kVfio &&
-                            trim(text_of(*machine.host, override_path(entry.subject))) == kVfio;
+                            line_in(*machine.host, override_path) == kVfio;
   if (step.state == StepState::done && has_override) {
     step.state = StepState::todo;
-    step.reason = override_path(entry.subject) + " says " + kVfio;
+    step.reason = override_path + " says " + kVfio;
   }
-  const auto user = user_of_bound(machine, *function);
-  if (step.state != StepState::todo || user.empty() || function->driver == entry.attribute)
-    return step;
-  step.state = StepState::refused;
-  step.reason = user;
-  return step;
+  if (step.state != StepState::todo || function->driver == entry.attribute) return step;
+  auto user = user_of_bound(machine, *function);
+  return user.empty() ? step : refused(std::move(step), std::move(user));
 }
 
 /// Whether it is started cannot be read from files: it is ended in any case.
@@ -201,8 +178,7 @@ Step of_unit(const Machine& machine, const Entry& entry, Step step) {
 }
 
 Step of_module(const Machine& machine, const Entry& entry, Step step) {
-  const auto folder = machine.host->list("/sys/module/" + entry.subject);
-  const bool is_loaded = folder && *folder;
+  const bool is_loaded = has_folder(*machine.host, "/sys/module/" + entry.subject);
   step.title = "module " + entry.subject + " is not loaded";
   step.before = is_loaded ? "loaded" : "not loaded";
   step.after = "not loaded";
@@ -210,50 +186,29 @@ Step of_module(const Machine& machine, const Entry& entry, Step step) {
   return step;
 }
 
-bool is_there(const Machine& machine, const std::string& folder) {
-  const auto names = machine.host->list(folder);
-  return names && *names;
-}
-
 Step of_folder(const Machine& machine, const Entry& entry, Step step) {
-  const bool has_folder = is_there(machine, entry.subject);
+  const bool is_there = has_folder(*machine.host, entry.subject);
   step.title = entry.subject + " is gone";
-  step.before = has_folder ? "there" : "";
+  step.before = is_there ? "there" : "";
   step.after = "removed, if nothing else is in it";
-  step.state = has_folder ? StepState::todo : StepState::done;
+  step.state = is_there ? StepState::todo : StepState::done;
   return step;
 }
 
 Step judged(const Machine& machine, const Entry& entry, const std::vector<Entry>& entries) {
   Step step;
+  step.id = "revert." + std::string(to_string(entry.kind)) +
+            (entry.subject.starts_with('/') ? "" : "/") + entry.subject;
   switch (entry.kind) {
-    case Entry::Kind::folder:
-      step.id = "revert.folder" + entry.subject;
-      return of_folder(machine, entry, std::move(step));
-    case Entry::Kind::file:
-      step.id = "revert.file" + entry.subject;
-      return of_file(machine, entry, std::move(step));
-    case Entry::Kind::module:
-      step.id = "revert.module/" + entry.subject;
-      return of_module(machine, entry, std::move(step));
-    case Entry::Kind::attribute:
-      step.id = "revert.attribute" + entry.subject;
-      return of_attribute(machine, entry, std::move(step));
-    case Entry::Kind::functions:
-      step.id = "revert.functions/" + entry.subject;
-      return of_functions(machine, entry, entries, std::move(step));
-    case Entry::Kind::unit:
-      step.id = "revert.unit/" + entry.subject;
-      return of_unit(machine, entry, std::move(step));
-    case Entry::Kind::pci:
-      step.id = "revert.pci/" + entry.subject;
-      return of_pci(machine, entry, std::move(step));
-    case Entry::Kind::link:
-      step.id = "revert.link/" + entry.subject;
-      return of_link(machine, entry, std::move(step));
-    case Entry::Kind::driver:
-      step.id = "revert.driver/" + entry.subject;
-      return of_driver(machine, entry, std::move(step));
+    case Entry::Kind::folder: return of_folder(machine, entry, std::move(step));
+    case Entry::Kind::file: return of_file(machine, entry, std::move(step));
+    case Entry::Kind::module: return of_module(machine, entry, std::move(step));
+    case Entry::Kind::attribute: return of_attribute(machine, entry, std::move(step));
+    case Entry::Kind::functions: return of_functions(machine, entry, entries, std::move(step));
+    case Entry::Kind::unit: return of_unit(machine, entry, std::move(step));
+    case Entry::Kind::pci: return of_pci(machine, entry, std::move(step));
+    case Entry::Kind::link: return of_link(machine, entry, std::move(step));
+    case Entry::Kind::driver: return of_driver(machine, entry, std::move(step));
   }
   return step;
 }
@@ -261,9 +216,9 @@ Step judged(const Machine& machine, const Entry& entry, const std::vector<Entry>
 /// Whether a file that we made has a module loaded at boot, or the one that needs it.
 bool is_ours_at_boot(const Entry& module, const std::vector<Entry>& entries) {
   const auto wanted = module.step.substr(module.step.rfind('/') + 1);
-  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+  return std::ranges::any_of(entries, [&](const Entry& entry) {
     return entry.kind == Entry::Kind::file && entry.subject.starts_with("/etc/modules-load.d/") &&
-           std::any_of(entry.ours.begin(), entry.ours.end(), [&](const std::string& text) {
+           std::ranges::any_of(entry.ours, [&](const std::string& text) {
              return contains(split(text, '\n'), std::string_view(wanted));
            });
   });
@@ -272,7 +227,7 @@ bool is_ours_at_boot(const Entry& module, const std::vector<Entry>& entries) {
 /// Whether what there is now is not of our making, since the machine was booted after it.
 bool is_of_a_boot_before(const Machine& machine, const Entry& entry,
                          const std::vector<Entry>& entries) {
-  const auto boot = boot_of(*machine.host);
+  const auto boot = host::boot_id(*machine.host);
   if (entry.kind != Entry::Kind::module) return ended_by_boot(entry, boot);
   return !entry.boot.empty() && !boot.empty() && entry.boot != boot &&
          !is_ours_at_boot(entry, entries);
@@ -282,19 +237,13 @@ Step step_of(const Machine& machine, const Entry& entry, const std::vector<Entry
   Step step = judged(machine, entry, entries);
   const bool is_on_disk = entry.kind == Entry::Kind::folder || entry.kind == Entry::Kind::file;
   if (step.state == StepState::done || is_on_disk) return step;
-  if (!machine.is_live) {
-    step.state = StepState::parked;
-    step.reason = "no kernel runs in this tree: take it back on the machine";
-  } else if (is_of_a_boot_before(machine, entry, entries)) {
+  if (!machine.is_live)
+    return parked(std::move(step), "no kernel runs in this tree: take it back on the machine");
+  if (is_of_a_boot_before(machine, entry, entries)) {
     step.state = StepState::done;
     step.reason = kBoot;
   }
   return step;
-}
-
-/// A module that was loaded because another one needs it. By now others may need it, too.
-bool is_needed_only(const Entry& entry) {
-  return entry.kind == Entry::Kind::module && !entry.step.ends_with("/" + entry.subject);
 }
 
 Status take_back(const Machine& machine, Kernel& kernel, const Entry& entry) {
@@ -318,14 +267,9 @@ Status take_back(const Machine& machine, Kernel& kernel, const Entry& entry) {
 
 /// Whether something below a folder was not taken back.
 bool holds_ours(const Journal& journal, const std::string& folder) {
-  return std::any_of(journal.entries().begin(), journal.entries().end(),
-                     [&](const Entry& entry) { return entry.subject.starts_with(folder + "/"); });
-}
-
-/// What a write that was cut short left beside the file goes in any case.
-Status clean_up(const Machine& machine, const Entry& entry) {
-  if (entry.kind != Entry::Kind::file) return {};
-  return machine.tree->remove_half_written(entry.subject);
+  return std::ranges::any_of(journal.entries(), [&](const Entry& entry) {
+    return entry.subject.starts_with(folder + "/");
+  });
 }
 
 }  // namespace
@@ -346,15 +290,20 @@ Result<Outcome> revert(const Machine& machine, Kernel& kernel, const StepObserve
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     Step step = step_of(machine, *entry, entries);
     if (step.state == StepState::todo || step.state == StepState::done) {
-      auto status = clean_up(machine, *entry);
+      // What a write that was cut short left beside the file goes in any case.
+      auto status = entry->kind == Entry::Kind::file
+                        ? machine.tree->remove_half_written(entry->subject)
+                        : Status();
       if (status && step.state == StepState::todo) status = take_back(machine, kernel, *entry);
-      if (!status && is_needed_only(*entry)) {
+      // A module that was loaded because another one needs it. By now others may need it, too.
+      if (!status && entry->kind == Entry::Kind::module &&
+          !entry->step.ends_with("/" + entry->subject)) {
         step.title = "module " + entry->subject + " stays loaded";
         step.reason = status.error().message;
         status = Status();
       }
       const bool stays =
-          status && entry->kind == Entry::Kind::folder && is_there(machine, entry->subject);
+          status && entry->kind == Entry::Kind::folder && has_folder(*machine.host, entry->subject);
       const bool waits = stays && holds_ours(journal, entry->subject);
       if (stays) step.title = entry->subject + " stays";
       if (stays) step.reason = waits ? kWaits : "something else is in it";

@@ -20,15 +20,6 @@ bool is_zero(const std::string& guid) {
   return guid.find_first_not_of("0:") == std::string::npos;
 }
 
-/// What changes a kernel is parked where none runs.
-Step todo(const Situation& situation, Step step, Change change) {
-  if (!situation.machine.is_live)
-    return parked(std::move(step), "no kernel runs in this tree: apply it on the machine");
-  step.state = StepState::todo;
-  step.changes = {std::move(change)};
-  return step;
-}
-
 std::string name_of(const NetworkFunction& function) {
   return function.netdev.empty() ? function.address : function.netdev;
 }
@@ -45,11 +36,10 @@ Step count_step(const Situation& situation, const NetworkFunction& physical,
   const bool externally_managed = policy.externally_managed;
   const unsigned count = policy.count;
   const auto have = static_cast<unsigned>(physical.virtual_functions.size());
-  Step step;
-  step.id = "sriov.vfs/" + physical.address;
-  step.title = name_of(physical) + " has " + counted(count, "VF");
-  step.before = std::to_string(have);
-  step.after = std::to_string(count);
+  Step step{.id = "sriov.vfs/" + physical.address,
+            .title = name_of(physical) + " has " + counted(count, "VF"),
+            .before = std::to_string(have),
+            .after = std::to_string(count)};
   if (have == count || (externally_managed && have >= count)) {
     step.reason = function_path(physical.address, "sriov_numvfs");
     return step;
@@ -73,10 +63,9 @@ Step count_step(const Situation& situation, const NetworkFunction& physical,
     step.risk = Risk::restart;
     const auto users = users_of(*situation.machine.host, physical);
     if (!users.empty()) return refused(std::move(step), "all would go, and " + users);
-    step.reason = "all of them go first";
   }
-  return todo(situation, std::move(step),
-              {Change::Kind::functions, physical.address, std::to_string(count)});
+  return kernel_step(situation, std::move(step), have != 0 ? "all of them go first" : "",
+                     {Change::Kind::functions, physical.address, std::to_string(count)});
 }
 
 /// An MTU is only raised: others may count on what there is. That of a virtual function is never
@@ -84,118 +73,98 @@ Step count_step(const Situation& situation, const NetworkFunction& physical,
 void add_mtu(const Situation& situation, const NetworkFunction& function, unsigned mtu, Risk risk,
              Plan& plan, const NetworkFunction* physical = nullptr) {
   if (function.netdev.empty() || !function.mtu) return;
-  Step step;
-  step.id = "sriov.mtu/" + function.address;
-  step.title = function.netdev + " has an MTU of " + std::to_string(mtu);
-  step.risk = risk;
-  step.before = std::to_string(*function.mtu);
-  step.after = std::to_string(std::max(mtu, *function.mtu));
+  Step step{.id = "sriov.mtu/" + function.address,
+            .title = function.netdev + " has an MTU of " + std::to_string(mtu),
+            .risk = risk,
+            .before = std::to_string(*function.mtu),
+            .after = std::to_string(std::max(mtu, *function.mtu))};
   const std::string path = "/sys/class/net/" + function.netdev + "/mtu";
-  if (*function.mtu >= mtu) {
-    step.reason = path;
-    plan.push_back(std::move(step));
-    return;
+  if (*function.mtu < mtu && physical != nullptr && physical->mtu && *physical->mtu < mtu) {
+    return plan.push_back(parked(std::move(step), "after that of its PF: " + name_of(*physical) +
+                                                      " has " + std::to_string(*physical->mtu)));
   }
-  if (physical != nullptr && physical->mtu && *physical->mtu < mtu) {
-    plan.push_back(parked(std::move(step), "after that of its PF: " + name_of(*physical) + " has " +
-                                               std::to_string(*physical->mtu)));
-    return;
-  }
-  plan.push_back(
-      todo(situation, std::move(step), {Change::Kind::attribute, path, std::to_string(mtu)}));
+  plan.push_back(live_step(situation, std::move(step), path, "",
+                           {Change::Kind::attribute, path, std::to_string(mtu)}));
 }
 
 /// A driver that was bound before its function had an address has a node GUID of zeros, with which
 /// rdma_cm fails and an InfiniBand port never becomes active.
-void add_identity(const Situation& situation, const NetworkFunction& function, Plan& plan) {
-  Step step;
-  step.id = "sriov.identity/" + function.address;
-  step.title = function.address + " has a node GUID";
-  step.before = function.rdma.empty() ? "no RDMA device" : function.node_guid;
-  step.after = "one of its own";
+Step identity_step(const Situation& situation, const NetworkFunction& function) {
+  Step step{.id = "sriov.identity/" + function.address,
+            .title = function.address + " has a node GUID",
+            .before = function.rdma.empty() ? "no RDMA device" : function.node_guid,
+            .after = "one of its own"};
   if (!function.rdma.empty() && !is_zero(function.node_guid)) {
     step.after = function.node_guid;
     step.reason = function_path(function.address, "infiniband/" + function.rdma + "/node_guid");
-    plan.push_back(std::move(step));
-  } else if (!function.driver.empty() && function.rdma.empty()) {
-    plan.push_back(parked(std::move(step), function.driver +
-                                               " gives it no RDMA device here: its RDMA module is "
-                                               "missing, or a pod has it"));
-  } else {
-    plan.push_back(
-        todo(situation, std::move(step), {Change::Kind::identity, function.address, ""}));
+    return step;
   }
+  if (!function.driver.empty() && function.rdma.empty()) {
+    return parked(std::move(step), function.driver +
+                                       " gives it no RDMA device here: its RDMA module is missing, "
+                                       "or a pod has it");
+  }
+  return kernel_step(situation, std::move(step), "",
+                     {Change::Kind::identity, function.address, ""});
 }
 
 /// What a function may do by itself: choose its address, and receive what is for others.
-void add_trust(const Situation& situation, const NetworkFunction& physical, unsigned number,
-               bool is_trusted, Plan& plan) {
+Step trust_step(const Situation& situation, const NetworkFunction& physical, unsigned number,
+                bool is_trusted) {
   const std::string& address = physical.virtual_functions[number];
   const std::string subject =
       link_subject(physical.netdev, "vf." + std::to_string(number) + ".trust");
-  Step step;
-  step.id = "sriov.trust/" + address;
-  step.title = address + (is_trusted ? " is trusted" : " is not trusted");
-  step.after = is_trusted ? "on" : "off";
+  Step step{.id = "sriov.trust/" + address,
+            .title = address + (is_trusted ? " is trusted" : " is not trusted"),
+            .after = is_trusted ? "on" : "off"};
   const auto now = read_link(*situation.machine.host, subject);
   step.before = now ? now->value_or("") : "";
-  if (step.before == step.after) {
-    step.reason = subject;
-    plan.push_back(std::move(step));
-  } else if (situation.machine.is_live && (!now || !*now)) {
-    plan.push_back(refused(std::move(step),
-                           now ? physical.driver + " does not have it" : now.error().message));
-  } else {
-    Change change{Change::Kind::link, subject, step.after};
-    plan.push_back(todo(situation, std::move(step), std::move(change)));
+  if (situation.machine.is_live && (!now || !*now)) {
+    return refused(std::move(step),
+                   now ? physical.driver + " does not have it" : now.error().message);
   }
+  Change change{Change::Kind::link, subject, step.after};
+  return live_step(situation, std::move(step), subject, "", std::move(change));
 }
 
 /// For a virtual machine.
-void add_driver(const Situation& situation, const NetworkFunction& physical,
-                const NetworkFunction& function, Plan& plan) {
-  Step step;
-  step.id = "sriov.driver/" + function.address;
-  step.title = function.address + " is bound to " + kVfio;
-  step.before = function.driver.empty() ? "no driver" : function.driver;
-  step.after = kVfio;
+Step driver_step(const Situation& situation, const NetworkFunction& physical,
+                 const NetworkFunction& function) {
+  Step step{.id = "sriov.driver/" + function.address,
+            .title = function.address + " is bound to " + kVfio,
+            .before = function.driver.empty() ? "no driver" : function.driver,
+            .after = kVfio};
   // Who has the netdev up would lose it.
   if (function.is_up) step.risk = Risk::restart;
-  const auto user = user_of(function);
-  const auto sharer = sharer_of(*situation.machine.host, function, physical.virtual_functions);
-  const auto module = situation.machine.host->list("/sys/module/vfio_pci");
-  if (!sharer.empty()) {
-    plan.push_back(refused(std::move(step), sharer));
-  } else if (function.driver == kVfio) {
+  host::Host& host = *situation.machine.host;
+  std::string against = sharer_of(host, function, physical.virtual_functions);
+  if (against.empty() && function.driver == kVfio) {
     step.reason = function_path(function.address, "driver");
-    plan.push_back(std::move(step));
-  } else if (!user.empty()) {
-    plan.push_back(refused(std::move(step), user));
-  } else if (!function.has_iommu) {
-    plan.push_back(refused(std::move(step), without_iommu(function)));
-  } else if (!module || !*module) {
-    plan.push_back(parked(std::move(step), "vfio_pci is not loaded"));
-  } else {
-    const std::string rdma = rdma_user(*situation.machine.host, function.rdma);
-    plan.push_back(rdma.empty() ? todo(situation, std::move(step),
-                                       {Change::Kind::driver, function.address, kVfio})
-                                : refused(std::move(step), rdma));
+    return step;
   }
+  if (against.empty()) against = user_of(function);
+  if (against.empty() && !function.has_iommu) against = without_iommu(function);
+  if (!against.empty()) return refused(std::move(step), std::move(against));
+  if (!has_folder(host, "/sys/module/vfio_pci"))
+    return parked(std::move(step), "vfio_pci is not loaded");
+  against = rdma_user(host, function.rdma);
+  if (!against.empty()) return refused(std::move(step), std::move(against));
+  return kernel_step(situation, std::move(step), "",
+                     {Change::Kind::driver, function.address, kVfio});
 }
 
 /// What a virtual machine has by a policy of somebody else, or by one of before.
-void add_vfio_holder(const NetworkFunction& function, Plan& plan) {
-  Step step;
-  step.id = "sriov.driver/" + function.address;
-  step.title = function.address + " has a driver of the host";
-  step.before = function.driver;
-  plan.push_back(refused(std::move(step), user_of(function)));
+Step vfio_holder_step(const NetworkFunction& function) {
+  Step step{.id = "sriov.driver/" + function.address,
+            .title = function.address + " has a driver of the host",
+            .before = function.driver};
+  return refused(std::move(step), user_of(function));
 }
 
 /// "ens8f0#2-4" means the functions 2 to 4; without a part, all.
 bool is_part(const VfPolicy& policy, const NetworkFunction& physical, unsigned number) {
   if (policy.pf_names.empty()) return true;
-  return std::any_of(policy.pf_names.begin(), policy.pf_names.end(), [&](const std::string& name) {
+  return std::ranges::any_of(policy.pf_names, [&](const std::string& name) {
     const auto part = part_of(name);
     return part && part->netdev == physical.netdev && number >= part->first && number <= part->last;
   });
@@ -217,14 +186,15 @@ void plan_virtual(const Situation& situation, const VfPolicy& policy,
                   const NetworkFunction& physical, unsigned number, Plan& plan) {
   const auto function = read_function(*situation.machine.host, physical.virtual_functions[number]);
   if (function && policy.is_vfio) {
-    add_driver(situation, physical, *function, plan);
+    plan.push_back(driver_step(situation, physical, *function));
   } else if (function && node::is_vfio_driver(function->driver)) {
-    add_vfio_holder(*function, plan);
+    plan.push_back(vfio_holder_step(*function));
   } else if (function && user_of(*function).empty()) {
-    if (policy.is_rdma) add_identity(situation, *function, plan);
+    if (policy.is_rdma) plan.push_back(identity_step(situation, *function));
     if (policy.mtu) add_mtu(situation, *function, *policy.mtu, Risk::live, plan, &physical);
   }
-  if (policy.is_trusted) add_trust(situation, physical, number, *policy.is_trusted, plan);
+  if (policy.is_trusted)
+    plan.push_back(trust_step(situation, physical, number, *policy.is_trusted));
 }
 
 /// What is wanted of one physical function.
@@ -262,15 +232,14 @@ std::string overlap_in(const PhysicalWish& wish, unsigned count) {
 
 /// Before there are any. Who runs without NetworkManager needs no rule.
 void add_unmanaged(const Situation& situation, const PhysicalWish& wish, Plan& plan) {
-  const bool makes_netdevs = std::any_of(
-      wish.policies.begin(), wish.policies.end(),
-      [](const VfPolicy* policy) { return !policy->is_vfio && !policy->externally_managed; });
+  const bool makes_netdevs = std::ranges::any_of(wish.policies, [](const VfPolicy* policy) {
+    return !policy->is_vfio && !policy->externally_managed;
+  });
   const std::string& netdev = wish.function.netdev;
   if (!makes_netdevs || netdev.empty()) return;
   if (system::read_unit(*situation.machine.host, "NetworkManager").path.empty()) return;
-  Step step;
-  step.id = "sriov.unmanaged/" + wish.function.address;
-  step.title = "NetworkManager leaves the VFs of " + netdev + " alone";
+  Step step{.id = "sriov.unmanaged/" + wish.function.address,
+            .title = "NetworkManager leaves the VFs of " + netdev + " alone"};
   plan.push_back(files_step(situation, std::move(step), {unmanaged_file(netdev)}));
 }
 
@@ -279,9 +248,8 @@ void plan_physical(const Situation& situation, const PhysicalWish& wish, Plan& p
   const VfPolicy all = together(wish);
   std::string overlap = overlap_in(wish, all.count);
   if (!overlap.empty()) {
-    Step step;
-    step.id = "sriov.overlap/" + physical.address;
-    step.title = "each VF of " + name_of(physical) + " has one policy";
+    Step step{.id = "sriov.overlap/" + physical.address,
+              .title = "each VF of " + name_of(physical) + " has one policy"};
     return plan.push_back(refused(std::move(step), std::move(overlap)));
   }
   add_unmanaged(situation, wish, plan);

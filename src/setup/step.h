@@ -53,10 +53,10 @@ struct Step {
   std::string title;  ///< "module ib_umad is loaded"
   Risk risk = Risk::live;
   StepState state = StepState::done;
-  std::string before;           ///< in a few words
-  std::string after;            ///< likewise
-  std::string reason;           ///< where it is said already, or why it is refused or parked
-  std::vector<Change> changes;  ///< in this order; also of a step that its risk refuses
+  std::string before{};           ///< in a few words
+  std::string after{};            ///< likewise
+  std::string reason{};           ///< where it is said already, or why it is refused or parked
+  std::vector<Change> changes{};  ///< in this order; also of a step that its risk refuses
 };
 
 using Plan = std::vector<Step>;

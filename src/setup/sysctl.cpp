@@ -11,7 +11,7 @@ namespace {
 /// Of a sysctl_name().
 std::string path_of(const std::string& name) {
   std::string path = name;
-  std::transform(path.begin(), path.end(), path.begin(), [](char c) {
+  std::ranges::transform(path, path.begin(), [](char c) {
     return c == '.' ? '/' : c == '/' ? '.' : c;
   });
   return "/proc/sys/" + path;
@@ -58,39 +58,29 @@ void add_overridden(const Situation& situation, const std::string& ours, Plan& p
   for (const auto& [name, value] : situation.wanted.sysctl) {
     const auto other = said.find(name);
     if (other == said.end() || other->second.value == with_single_spaces(value)) continue;
-    Step step;
-    step.id = "sysctl.kept-at-boot/" + name;
-    step.title = name + " stays " + value + " at boot";
-    step.state = StepState::parked;
-    step.before = other->second.value;
-    step.after = value;
-    step.reason = other->second.path + " says " + other->second.value + " after " + ours +
-                  ": change it there";
-    plan.push_back(std::move(step));
+    Step step{.id = "sysctl.kept-at-boot/" + name,
+              .title = name + " stays " + value + " at boot",
+              .before = other->second.value,
+              .after = value};
+    plan.push_back(parked(std::move(step), other->second.path + " says " + other->second.value +
+                                               " after " + ours + ": change it there"));
   }
 }
 
 Step set_now(const Situation& situation, const std::string& name, const std::string& value) {
-  Step step;
-  step.id = "sysctl/" + name;
-  step.title = name + " is " + value;
-  step.after = value;
+  Step step{.id = "sysctl/" + name, .title = name + " is " + value, .after = value};
   const std::string path = path_of(name);
   const auto now = situation.machine.host->read(path);
   step.before = now && *now ? with_single_spaces(**now) : "";
-  if (now && *now && step.before == with_single_spaces(value)) {
+  if (!now) return parked(std::move(step), now.error().message);
+  if (!*now) return parked(std::move(step), "the kernel has no " + path);
+  if (step.before == with_single_spaces(value)) {
     step.reason = path;
-  } else if (!now || !*now) {
-    step.state = StepState::parked;
-    step.reason = now ? "the kernel has no " + path : now.error().message;
-  } else if (!situation.machine.is_live) {
-    step.state = StepState::parked;
-    step.reason = "no kernel runs in this tree: the next boot sets it";
-  } else {
-    step.state = StepState::todo;
-    step.changes = {{Change::Kind::attribute, path, value}};
+    return step;
   }
-  return step;
+  if (!situation.machine.is_live)
+    return parked(std::move(step), "no kernel runs in this tree: the next boot sets it");
+  return kernel_step(situation, std::move(step), "", {Change::Kind::attribute, path, value});
 }
 
 }  // namespace
@@ -99,9 +89,7 @@ void plan_sysctl(const Situation& situation, Plan& plan) {
   if (situation.wanted.sysctl.empty()) return;
   for (const auto& [name, value] : situation.wanted.sysctl)
     plan.push_back(set_now(situation, name, value));
-  Step step;
-  step.id = "sysctl.at-boot";
-  step.title = "sysctls are set at boot";
+  Step step{.id = "sysctl.at-boot", .title = "sysctls are set at boot"};
   const auto file = sysctl_file(situation.wanted);
   plan.push_back(files_step(situation, std::move(step), {file}));
   add_overridden(situation, file.path, plan);

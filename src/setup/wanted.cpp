@@ -5,7 +5,7 @@
 
 #include "base/contains.h"
 #include "base/text.h"
-#include "data/value.h"
+#include "data/keys.h"
 #include "proof/nfs_use.h"
 #include "setup/wanted_link.h"
 
@@ -22,9 +22,9 @@ constexpr data::ParseLimits kWantedLimits{std::size_t{1} << 20, 32, 4096};
 /// Names of modules, units and sysctls become parts of paths.
 bool is_name(std::string_view text, std::string_view more) {
   return !text.empty() && text.size() <= 128 && text.front() != '.' && text.front() != '-' &&
-         text.find("..") == std::string_view::npos &&
-         std::all_of(text.begin(), text.end(),
-                     [&](char c) { return is_letter_or_digit(c) || contains(more, c); });
+         text.find("..") == std::string_view::npos && std::ranges::all_of(text, [&](char c) {
+           return is_letter_or_digit(c) || contains(more, c);
+         });
 }
 
 Result<std::vector<std::string>> names(const Value& value, std::string_view more) {
@@ -53,38 +53,26 @@ Result<Value> map_of(const Value& value, std::string_view key) {
 Status read_modules(const Value& value, Wanted& wanted) {
   auto modules = TRY(names(value, "_-"));
   // As the kernel names them: modprobe(8) takes both.
-  for (auto& name : modules) std::replace(name.begin(), name.end(), '-', '_');
+  for (auto& name : modules) std::ranges::replace(name, '-', '_');
   wanted.modules = without_repeats(modules);
   return {};
 }
 
 /// "containerd", which may be written "containerd.service".
-Result<std::vector<std::string>> services_in(const Value& value) {
+Status read_services(const Value& value, Wanted& wanted) {
   constexpr std::string_view kSuffix = ".service";
   auto services = TRY(names(value, "_-@."));
   for (auto& name : services) {
     if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
   }
-  return without_repeats(services);
-}
-
-Status read_memlock(const Value& value, Wanted& wanted) {
-  for (const auto& [key, mark, entry] : TRY(map_of(value, "memlock")).entries) {
-    if (key == "services") {
-      wanted.memlock_services = TRY(services_in(entry));
-    } else if (key == "limitsFile") {
-      wanted.limits_file = TRY(entry.as_bool());
-    } else {
-      return data::malformed_at(mark, "memlock has no key " + in_quotes(key));
-    }
-  }
+  wanted.memlock_services = without_repeats(services);
   return {};
 }
 
-Status read_nri(const Value& value, Wanted& wanted) {
-  wanted.nri = TRY(value.as_bool());
-  return {};
-}
+constexpr data::Key<Wanted> kMemlockKeys[] = {
+    {"services", read_services},
+    {"limitsFile", data::take_flag<&Wanted::limits_file>},
+};
 
 Status read_namespaces(const Value& value, Wanted& wanted) {
   const auto text = TRY(value.as_string());
@@ -119,11 +107,15 @@ Status read_sysctl(const Value& value, Wanted& wanted) {
   return {};
 }
 
+Status check_netdev(const std::string& name, const data::Mark& mark) {
+  if (is_name(name, "_-.") && name.size() <= 15) return {};
+  return data::malformed_at(mark, in_quotes(name) + " is no netdev");
+}
+
 /// 68 is the least of IPv4; 9216 is what switches take (linux/if_ether.h, ETH_MIN_MTU).
 Status read_mtu(const Value& value, Wanted& wanted) {
   for (const auto& [key, mark, entry] : TRY(map_of(value, "mtu")).entries) {
-    if (!is_name(key, "_-.") || key.size() > 15)
-      return data::malformed_at(mark, in_quotes(key) + " is no netdev");
+    TRY_STATUS(check_netdev(key, mark));
     const auto number = TRY(entry.as_unsigned());
     if (number < 68 || number > 9216) return data::malformed_at(entry.mark, "is not 68 to 9216");
     wanted.mtu[key] = static_cast<unsigned>(number);
@@ -133,8 +125,7 @@ Status read_mtu(const Value& value, Wanted& wanted) {
 
 Status read_links(const Value& value, Wanted& wanted) {
   for (const auto& [key, mark, entry] : TRY(map_of(value, "link")).entries) {
-    if (!is_name(key, "_-.") || key.size() > 15)
-      return data::malformed_at(mark, in_quotes(key) + " is no netdev");
+    TRY_STATUS(check_netdev(key, mark));
     auto wish = read_link_wish(entry);
     if (!wish) return wish.error().context(key);
     wanted.links[key] = *std::move(wish);
@@ -143,61 +134,19 @@ Status read_links(const Value& value, Wanted& wanted) {
 }
 
 /// Of the policies that kubernetes.io names in "Control Topology Management Policies on a node".
-Status read_kubelet(const Value& value, Wanted& wanted) {
-  for (const auto& [key, mark, entry] : TRY(map_of(value, "kubelet")).entries) {
-    if (key != "topologyManagerPolicy")
-      return data::malformed_at(mark, "kubelet has no key " + in_quotes(key));
-    wanted.topology_manager_policy = TRY(entry.as_string());
-    const std::vector<std::string> known{"none", "best-effort", "restricted", "single-numa-node"};
-    if (!contains(known, wanted.topology_manager_policy))
-      return data::malformed_at(entry.mark, "is none of " + join(known, ", "));
-  }
-  return {};
+Status read_topology_policy(const Value& value, Wanted& wanted) {
+  const std::vector<std::string> known{"none", "best-effort", "restricted", "single-numa-node"};
+  wanted.topology_manager_policy = TRY(value.as_string());
+  if (contains(known, wanted.topology_manager_policy)) return {};
+  return data::malformed_at(value.mark, "is none of " + join(known, ", "));
 }
 
-Status read_gpudirect(const Value& value, Wanted& wanted) {
-  for (const auto& [key, mark, entry] : TRY(map_of(value, "gpudirect")).entries) {
-    if (key == "route") {
-      wanted.gpudirect.route = TRY(entry.as_bool());
-    } else if (key == "pcie") {
-      wanted.gpudirect.pcie = TRY(entry.as_bool());
-    } else {
-      return data::malformed_at(mark, "gpudirect has no key " + in_quotes(key));
-    }
-  }
-  return {};
-}
+constexpr data::Key<Wanted> kKubeletKeys[] = {{"topologyManagerPolicy", read_topology_policy}};
 
-/// One key of a map, and what takes its value.
-template <typename Target>
-struct KeyOf {
-  std::string_view name;
-  Status (*read)(const Value& value, Target& target);
+constexpr data::Key<GpudirectWish> kGpudirectKeys[] = {
+    {"route", data::take_flag<&GpudirectWish::route>},
+    {"pcie", data::take_flag<&GpudirectWish::pcie>},
 };
-
-using Key = KeyOf<Wanted>;
-using PolicyKey = KeyOf<VfPolicy>;
-using NfsKey = KeyOf<NfsWish>;
-
-template <typename Target, std::size_t N>
-Status read_map(const Value& map, const KeyOf<Target> (&keys)[N], Target& target) {
-  if (map.kind != Value::Kind::map) return data::malformed_at(map.mark, "no map");
-  for (const auto& entry : map.entries) {
-    const auto* key = std::find_if(std::begin(keys), std::end(keys),
-                                   [&](const auto& one) { return one.name == entry.key; });
-    if (key == std::end(keys))
-      return data::malformed_at(entry.mark, "there is no key " + in_quotes(entry.key));
-    const auto status = key->read(entry.value, target);
-    if (!status) return status.error().context(entry.key);
-  }
-  return {};
-}
-
-template <auto Member>
-Status take_text(const Value& value, VfPolicy& policy) {
-  policy.*Member = TRY(value.as_string());
-  return {};
-}
 
 /// PCI ids count in lower case.
 template <auto Member>
@@ -209,20 +158,6 @@ Status take_id(const Value& value, VfPolicy& policy) {
 template <auto Member>
 Status take_names(const Value& value, VfPolicy& policy) {
   policy.*Member = TRY(names(value, "_-:.#@"));
-  return {};
-}
-
-template <auto Member>
-Status take_flag(const Value& value, VfPolicy& policy) {
-  policy.*Member = TRY(value.as_bool());
-  return {};
-}
-
-template <auto Member>
-Status take_number(const Value& value, VfPolicy& policy) {
-  const auto number = TRY(value.as_unsigned());
-  if (number > 65535) return data::malformed_at(value.mark, "more than 65535");
-  policy.*Member = static_cast<unsigned>(number);
   return {};
 }
 
@@ -254,24 +189,20 @@ Status ignore(const Value& /*value*/, VfPolicy& /*policy*/) {
   return {};
 }
 
-constexpr PolicyKey kSelectorKeys[] = {
+constexpr data::Key<VfPolicy> kSelectorKeys[] = {
     {"vendor", take_id<&VfPolicy::vendor>},
     {"deviceID", take_id<&VfPolicy::device>},
     {"pfNames", take_names<&VfPolicy::pf_names>},
     {"rootDevices", take_names<&VfPolicy::root_devices>},
 };
 
-Status take_selector(const Value& value, VfPolicy& policy) {
-  return read_map(value, kSelectorKeys, policy);
-}
-
-constexpr PolicyKey kPolicyKeys[] = {
-    {"resourceName", take_text<&VfPolicy::resource>},
-    {"nicSelector", take_selector},
-    {"numVfs", take_number<&VfPolicy::count>},
-    {"mtu", take_number<&VfPolicy::mtu>},
-    {"isRdma", take_flag<&VfPolicy::is_rdma>},
-    {"externallyManaged", take_flag<&VfPolicy::externally_managed>},
+constexpr data::Key<VfPolicy> kPolicyKeys[] = {
+    {"resourceName", data::take_text<&VfPolicy::resource>},
+    {"nicSelector", data::take_map<kSelectorKeys>},
+    {"numVfs", data::take_number<&VfPolicy::count>},
+    {"mtu", data::take_number<&VfPolicy::mtu>},
+    {"isRdma", data::take_flag<&VfPolicy::is_rdma>},
+    {"externallyManaged", data::take_flag<&VfPolicy::externally_managed>},
     {"deviceType", take_device_type},
     {"eSwitchMode", take_mode},
     {"trust", take_trust},
@@ -299,7 +230,7 @@ Status check_parts(const Value& value, const VfPolicy& policy) {
 
 Result<VfPolicy> read_policy(const Value& value) {
   VfPolicy policy;
-  TRY_STATUS(read_map(value, kPolicyKeys, policy));
+  TRY_STATUS(data::take_keys(value, kPolicyKeys, policy));
   if (policy.vendor.empty() && policy.device.empty() && policy.pf_names.empty() &&
       policy.root_devices.empty()) {
     return data::malformed_at(value.mark, "nicSelector selects nothing");
@@ -325,9 +256,8 @@ Status read_sriov(const Value& value, Wanted& wanted) {
 /// It becomes a line of a unit, in which systemd expands "%".
 bool is_unit_text(std::string_view text) {
   return !text.empty() && text.size() <= 1024 && text.front() != ' ' &&
-         std::none_of(text.begin(), text.end(), [](unsigned char c) {
-           return c < 0x20 || c == 0x7f || c == '%' || c == '\\';
-         });
+         std::ranges::none_of(
+             text, [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '%' || c == '\\'; });
 }
 
 template <auto Member>
@@ -337,7 +267,7 @@ Status take_unit_text(const Value& value, NfsWish& wish) {
   return data::malformed_at(value.mark, in_quotes(wish.*Member) + " cannot stand in a unit");
 }
 
-constexpr NfsKey kNfsKeys[] = {
+constexpr data::Key<NfsWish> kNfsKeys[] = {
     {"what", take_unit_text<&NfsWish::what>},
     {"where", take_unit_text<&NfsWish::where>},
     {"options", take_unit_text<&NfsWish::options>},
@@ -350,7 +280,7 @@ Status read_nfs(const Value& value, Wanted& wanted) {
   if (value.kind != Value::Kind::list) return data::malformed_at(value.mark, "no list");
   for (const auto& item : value.items) {
     NfsWish wish;
-    TRY_STATUS(read_map(item, kNfsKeys, wish));
+    TRY_STATUS(data::take_keys(item, kNfsKeys, wish));
     while (wish.where.size() > 1 && wish.where.ends_with('/')) wish.where.pop_back();
     if (wish.what.find(":/") == std::string::npos)
       return data::malformed_at(item.mark, "what is no SERVER:/PATH");
@@ -360,42 +290,34 @@ Status read_nfs(const Value& value, Wanted& wanted) {
     }
     if (usage::mount_unit_name(wish.where).size() > kMaxUnitName)
       return data::malformed_at(item.mark, "where is too long for the name of a unit");
-    const bool is_twice = std::any_of(wanted.nfs.begin(), wanted.nfs.end(),
-                                      [&](const auto& one) { return one.where == wish.where; });
+    const bool is_twice =
+        std::ranges::any_of(wanted.nfs, [&](const auto& one) { return one.where == wish.where; });
     if (is_twice) return data::malformed_at(item.mark, wish.where + " is there twice");
     wanted.nfs.push_back(std::move(wish));
   }
   return {};
 }
 
-constexpr Key kKeys[] = {
+constexpr data::Key<Wanted> kKeys[] = {
     {"modules", read_modules},
-    {"memlock", read_memlock},
-    {"nri", read_nri},
+    {"memlock", data::take_map<kMemlockKeys>},
+    {"nri", data::take_flag<&Wanted::nri>},
     {"rdmaNamespaces", read_namespaces},
     {"sysctl", read_sysctl},
     {"sriov", read_sriov},
     {"mtu", read_mtu},
     {"link", read_links},
     {"nfs", read_nfs},
-    {"kubelet", read_kubelet},
-    {"gpudirect", read_gpudirect},
+    {"kubelet", data::take_map<kKubeletKeys>},
+    {"gpudirect", data::take_map_of<&Wanted::gpudirect, kGpudirectKeys>},
 };
-
-/// The object itself, as kubectl prints it.
-bool is_policy_object(const Value& root) {
-  const auto* kind = root.find("kind");
-  return kind != nullptr && kind->scalar == "SriovNetworkNodePolicy";
-}
-
-bool wants_vfio(const VfPolicy& policy) {
-  return policy.is_vfio;
-}
 
 Status read_root(const Value& root, Wanted& wanted) {
   if (root.kind != Value::Kind::map) return Error{ErrorCode::malformed, "no map of what is wanted"};
-  if (!is_policy_object(root)) {
-    TRY_STATUS(read_map(root, kKeys, wanted));
+  // The object itself, as kubectl prints it.
+  const auto* kind = root.find("kind");
+  if (kind == nullptr || kind->scalar != "SriovNetworkNodePolicy") {
+    TRY_STATUS(data::take_keys(root, kKeys, wanted));
     // The module is rpcrdma; xprtrdma and svcrdma are its aliases (net/sunrpc/xprtrdma/module.c).
     if (!wanted.nfs.empty() && !contains(wanted.modules, "rpcrdma"))
       wanted.modules.emplace_back("rpcrdma");
@@ -440,7 +362,7 @@ Result<Wanted> parse_wanted(const std::string& source, std::string_view text) {
   wanted.source = source;
   const auto status = read_root(*root, wanted);
   if (!status) return status.error().context(source);
-  const bool has_vfio = std::any_of(wanted.sriov.begin(), wanted.sriov.end(), wants_vfio);
+  const bool has_vfio = std::ranges::any_of(wanted.sriov, &VfPolicy::is_vfio);
   // The second is a soft dependency (drivers/vfio/vfio_main.c), which only modprobe(8) goes by; a
   // virtual machine cannot open a function without it.
   for (const auto* name : {"vfio_pci", "vfio_iommu_type1"}) {

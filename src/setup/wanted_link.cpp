@@ -126,8 +126,8 @@ constexpr LinkKey kLinkKeys[] = {
 Result<LinkWish> read_link_wish(const Value& value) {
   TRY_STATUS(check_map(value, "a netdev"));
   for (const auto& entry : value.entries) {
-    const bool is_known = std::any_of(std::begin(kLinkKeys), std::end(kLinkKeys),
-                                      [&](const auto& key) { return key.name == entry.key; });
+    const bool is_known =
+        std::ranges::any_of(kLinkKeys, [&](const auto& key) { return key.name == entry.key; });
     if (!is_known) return data::malformed_at(entry.mark, "there is no key " + in_quotes(entry.key));
   }
   LinkWish wish;

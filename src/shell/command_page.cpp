@@ -206,7 +206,7 @@ std::string to_markdown(const CommandPage& page) {
 
 std::string to_man_page(const CommandPage& page, std::string_view version, std::string_view date) {
   std::string name = page.name;
-  std::replace(name.begin(), name.end(), ' ', '-');
+  std::ranges::replace(name, ' ', '-');
   std::string out = ".\\\" Made of the definition of the command's options.\n";
   out += ".TH " + to_upper(name) + " 1 \"" + std::string(date) + "\" \"railhead " +
          std::string(version) + "\"\n.ad l\n.SH NAME\n" + escaped_for_man(name) + " \\- " +

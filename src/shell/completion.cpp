@@ -49,7 +49,7 @@ std::vector<std::string> argument_words(const CommandPage& page) {
 
 bool takes_files(const CommandPage& page) {
   return argument_words(page).empty() &&
-         std::any_of(page.options.begin(), page.options.end(), [](const OptionPage& option) {
+         std::ranges::any_of(page.options, [](const OptionPage& option) {
            return option.is_argument && option.names.front() == "FILE";
          });
 }
@@ -129,7 +129,7 @@ std::string word_cases(const CommandPage& root, const Shell& shell) {
 /// The shell function that completes the program: "_railhead_bench".
 std::string function_of(const CommandPage& root) {
   std::string name = "_" + root.name;
-  std::replace(name.begin(), name.end(), '-', '_');
+  std::ranges::replace(name, '-', '_');
   return name;
 }
 

@@ -23,7 +23,7 @@ void put_number(std::span<std::uint8_t> bytes, std::uint64_t number) {
 }
 
 bool all_are(std::span<const std::uint8_t> bytes, std::uint8_t value) {
-  return std::all_of(bytes.begin(), bytes.end(), [value](auto byte) { return byte == value; });
+  return std::ranges::all_of(bytes, [value](auto byte) { return byte == value; });
 }
 
 /// The number of an original, the next one where it is met for the first time.
@@ -100,7 +100,7 @@ void Pseudonyms::ipv4(std::span<std::uint8_t, 4> bytes) {
   if (all_are(bytes, 0) || all_are(bytes, 0xff) || bytes[0] == 127) return;
   const auto network = number_of(ipv4_networks_, as_number(bytes.first<3>()));
   const auto stand_in = documentation_network(network);
-  std::copy(stand_in.begin(), stand_in.end(), bytes.begin());
+  std::ranges::copy(stand_in, bytes.begin());
   if (bytes[3] == 0 || bytes[3] == 0xff) return;
   const auto host = number_of(ipv4_hosts_[network], std::uint64_t{bytes[3]});
   bytes[3] = static_cast<std::uint8_t>(host);
@@ -109,8 +109,8 @@ void Pseudonyms::ipv4(std::span<std::uint8_t, 4> bytes) {
 void Pseudonyms::uuid(std::span<std::uint8_t, 16> bytes) {
   if (all_are(bytes, 0) || all_are(bytes, 0xff)) return;
   std::array<std::uint8_t, 16> original{};
-  std::copy(bytes.begin(), bytes.end(), original.begin());
-  std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
+  std::ranges::copy(bytes, original.begin());
+  std::ranges::fill(bytes, std::uint8_t{0});
   bytes[6] = 0x40;  // version and variant of a random UUID, RFC 4122
   bytes[8] = 0x80;
   put_number(bytes.last<4>(), number_of(uuids_, original));
@@ -118,7 +118,7 @@ void Pseudonyms::uuid(std::span<std::uint8_t, 16> bytes) {
 
 std::string Pseudonyms::serial(std::string_view text) {
   const auto is_zero = [](char c) { return c == '0' || !is_letter_or_digit(c); };
-  if (std::all_of(text.begin(), text.end(), is_zero)) return std::string(text);
+  if (std::ranges::all_of(text, is_zero)) return std::string(text);
   std::string stand_in(text);
   std::string number = std::to_string(number_of(serials_, stand_in));
   for (std::size_t i = stand_in.size(); i-- > 0;) {

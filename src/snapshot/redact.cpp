@@ -245,7 +245,7 @@ class Redactor {
   /// is wrong with it can still be seen.
   void blank(Kind kind, std::span<char> text) {
     const std::string before = text_of(text);
-    std::replace_if(text.begin(), text.end(), is_hex, '0');
+    std::ranges::replace_if(text, is_hex, '0');
     if (text_of(text) != before) note(kind, before);
   }
 
@@ -279,9 +279,9 @@ class Redactor {
   /// As the kernel prints it on little-endian machines: the last byte first.
   void ipv4_le(std::span<char> text) {
     change<4>(Kind::ip, text, [this](auto bytes) {
-      std::reverse(bytes.begin(), bytes.end());
+      std::ranges::reverse(bytes);
       names_.ipv4(bytes);
-      std::reverse(bytes.begin(), bytes.end());
+      std::ranges::reverse(bytes);
     });
   }
 
@@ -329,9 +329,9 @@ class Redactor {
       std::string digits(kDigits - (end - at), '0');
       digits.append(content, at, end - at);
       change<8>(Kind::guid, digits, [this](auto bytes) {
-        std::reverse(bytes.begin(), bytes.end());
+        std::ranges::reverse(bytes);
         names_.guid(bytes);
-        std::reverse(bytes.begin(), bytes.end());
+        std::ranges::reverse(bytes);
       });
       digits.erase(0, std::min(digits.find_first_not_of('0'), kDigits - 1));
       content.replace(at, end - at, digits);

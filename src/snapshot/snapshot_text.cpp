@@ -34,7 +34,7 @@ std::string escape_path(std::string_view path) {
 }
 
 std::optional<std::string> unescape_path(std::string_view text) {
-  const auto first = std::find_if(text.begin(), text.end(), needs_escape);
+  const auto first = std::ranges::find_if(text, needs_escape);
   std::string path(text.begin(), first);
   for (auto i = static_cast<std::size_t>(first - text.begin()); i < text.size(); ++i) {
     if (!needs_escape(text[i])) {

@@ -39,8 +39,8 @@ bool is_rdma_object(std::string_view name) {
       "libibverbs", "librdmacm",  "libmlx", "libnccl",   "libuct_ib",
       "libefa",     "libbnxt_re", "libucp", "libgdrapi", "nvshmem_transport_ibgda"};
   return name.find("-rdmav") != std::string_view::npos ||
-         std::any_of(kBeginnings.begin(), kBeginnings.end(),
-                     [&](std::string_view one) { return name.starts_with(one); });
+         std::ranges::any_of(kBeginnings,
+                             [&](std::string_view one) { return name.starts_with(one); });
 }
 
 std::vector<std::string> objects_in(std::string_view maps) {

@@ -79,7 +79,7 @@ class RootReader {
   [[nodiscard]] bool has_node_of(const node::Nic& nic) const {
     const auto& nodes = into_.rdma_nodes.value;
     return nodes && std::any_of(nodes->begin(), nodes->end(), [&](const ContainerNode& one) {
-             return std::any_of(nic.uverbs.begin(), nic.uverbs.end(), [&](const auto& device) {
+             return std::ranges::any_of(nic.uverbs, [&](const auto& device) {
                return device.major == one.node.major && device.minor == one.node.minor;
              });
            });
@@ -208,7 +208,7 @@ class RootReader {
       const auto names = list(one.modules);
       one.unreadable = names.error;
       const auto& there = names.value.value_or(std::vector<std::string>());
-      one.has_verbs = std::any_of(there.begin(), there.end(), [](const std::string& name) {
+      one.has_verbs = std::ranges::any_of(there, [](const std::string& name) {
         return name.starts_with("libuct_ib.so") || name.starts_with("libuct_ib-");
       });
       into_.ucx.push_back(std::move(one));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/counters.h"
 
+#include "host/boot_id.h"
 #include "system/gather.h"
 
 namespace railhead::system {
@@ -16,7 +17,7 @@ constexpr std::array kHardwareCounters = {"local_ack_timeout_err", "rnr_nak_retr
 /// the first EINVAL no other counter of that port is read (prometheus/node_exporter#3434).
 void read_counters(const Gather& gather) {
   gather.text("/proc/uptime");
-  gather.text("/proc/sys/kernel/random/boot_id");
+  gather.text(host::kBootId);
   for (const auto& nic : gather.node.nics) {
     if (!nic.registered || nic.elsewhere) continue;
     for (const auto& netdev : nic.netdevs)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
+#include "host/boot_id.h"
 #include "system/gather.h"
 
 namespace railhead::system {
@@ -24,7 +25,7 @@ void read_iommu_group(const Gather& gather, const node::PciAddress& address) {
 
 void read_kernel(const Gather& gather) {
   for (const auto* path :
-       {"/proc/sys/kernel/osrelease", "/proc/cmdline", "/proc/sys/kernel/random/boot_id",
+       {"/proc/sys/kernel/osrelease", "/proc/cmdline", host::kBootId,
         "/proc/sys/net/ipv4/conf/all/arp_ignore", "/proc/sys/net/ipv4/conf/all/arp_announce",
         "/proc/1/net/route", "/proc/net/route",
         "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"}) {

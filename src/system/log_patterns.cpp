@@ -5,7 +5,7 @@
 // cluster-health. Below, "mlx5" is Linux drivers/net/ethernet/mellanox/mlx5/core/.
 #include "system/log_patterns.h"
 
-#include <algorithm>
+#include "base/find.h"
 
 namespace railhead::system {
 namespace {
@@ -86,11 +86,9 @@ std::span<const LogPattern> log_patterns() {
 }
 
 const LogPattern* pattern_of(std::string_view line) {
-  const auto* at =
-      std::find_if(std::begin(kPatterns), std::end(kPatterns), [&](const LogPattern& pattern) {
-        return says(line, pattern.words[0]) && says(line, pattern.words[1]);
-      });
-  return at == std::end(kPatterns) ? nullptr : at;
+  return find_where(kPatterns, [&](const LogPattern& pattern) {
+    return says(line, pattern.words[0]) && says(line, pattern.words[1]);
+  });
 }
 
 /// Sources: mlx5 en_main.c; Linux drivers/net/ethernet/intel/ice/ice_main.c,

@@ -21,7 +21,7 @@ void take_boot_modules(const Text& file, System& into) {
     const auto words = split_words(line);
     if (words.empty() || words[0].front() == '#' || words[0].front() == ';') continue;
     std::string name(words[0]);
-    std::replace(name.begin(), name.end(), '-', '_');
+    std::ranges::replace(name, '-', '_');
     into.boot_modules.push_back({std::move(name), file.path});
   }
 }

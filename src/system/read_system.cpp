@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "system/gather.h"
 
@@ -57,9 +58,7 @@ void Gather::folder_with_texts(const std::string& path, std::string_view suffix)
 }
 
 const Service* Processes::find(std::string_view name) const {
-  const auto at = std::find_if(services.begin(), services.end(),
-                               [&](const Service& service) { return service.name == name; });
-  return at == services.end() ? nullptr : &*at;
+  return find_by(services, &Service::name, name);
 }
 
 Text System::text(std::string_view path) const {

@@ -15,9 +15,8 @@ namespace {
 
 template <typename Words>
 bool has_any(std::string_view line, const Words& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return line.find(word) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
 }
 
 template <typename Words>
@@ -46,8 +45,7 @@ std::string kernel_arguments(std::string_view content) {
   constexpr std::array<std::string_view, 4> kKept = {"iommu", "intel_iommu", "amd_iommu", "pci="};
   std::vector<std::string> words;
   for (const auto word : split_words(content)) {
-    if (std::any_of(kKept.begin(), kKept.end(),
-                    [&](std::string_view kept) { return word.starts_with(kept); })) {
+    if (std::ranges::any_of(kKept, [&](std::string_view kept) { return word.starts_with(kept); })) {
       words.emplace_back(word);
     }
   }
@@ -75,8 +73,7 @@ std::string runtime_settings(std::string_view content) {
   if (const auto* imports = root->find("imports")) {
     out += "imports = [";
     for (const auto& path : imports->as_strings().value_or(std::vector<std::string>())) {
-      if (std::none_of(path.begin(), path.end(), needs_escape))
-        out.append("'").append(path).append("', ");
+      if (std::ranges::none_of(path, needs_escape)) out.append("'").append(path).append("', ");
     }
     out += "]\n";
   }

@@ -49,8 +49,8 @@ std::string drop_numa_nodes_of_others(Layout& layout, const node::Node& node) {
   for (auto& position : layout.positions) {
     const auto own = position.numa_node;
     if (!own || node.numa.empty()) continue;
-    const bool known = std::any_of(node.numa.begin(), node.numa.end(),
-                                   [&](const node::NumaNode& numa) { return numa.id == *own; });
+    const bool known =
+        std::ranges::any_of(node.numa, [&](const node::NumaNode& numa) { return numa.id == *own; });
     if (known) continue;
     others.insert(*own);
     position.numa_node.reset();

@@ -19,7 +19,7 @@ std::vector<unsigned> cpus_of_mask(std::string_view mask) {
   std::vector<unsigned> cpus;
   if (mask.empty()) return cpus;
   auto words = split(mask, ',');
-  std::reverse(words.begin(), words.end());
+  std::ranges::reverse(words);
   for (std::size_t at = 0; at < words.size(); ++at) {
     const auto word = parse_hex(words[at]);
     if (!word || *word > 0xffffffffU) return {};

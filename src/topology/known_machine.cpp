@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "topology/known_machines_text.h"
 
@@ -34,16 +35,16 @@ bool has_id_of(const KnownMachine& machine, const node::Node& node, const node::
 bool stands_in_places(const KnownMachine& machine, const node::Node& node) {
   std::set<node::PciAddress> places;
   for (const auto& one : machine.switches) places.insert(one.gpus.begin(), one.gpus.end());
-  return std::all_of(node.gpus.begin(), node.gpus.end(),
-                     [&](const node::Gpu& gpu) { return places.contains(gpu.pci); }) &&
-         std::none_of(node.nics.begin(), node.nics.end(),
-                      [&](const node::Nic& nic) { return nic.pci && places.contains(*nic.pci); });
+  return std::ranges::all_of(node.gpus,
+                             [&](const node::Gpu& gpu) { return places.contains(gpu.pci); }) &&
+         std::ranges::none_of(
+             node.nics, [&](const node::Nic& nic) { return nic.pci && places.contains(*nic.pci); });
 }
 
 bool is(const KnownMachine& machine, const node::Node& node) {
   if (node.gpus.empty() || !fits(machine, node.dmi)) return false;
-  if (!std::all_of(node.gpus.begin(), node.gpus.end(),
-                   [&](const node::Gpu& gpu) { return has_id_of(machine, node, gpu); })) {
+  if (!std::ranges::all_of(node.gpus,
+                           [&](const node::Gpu& gpu) { return has_id_of(machine, node, gpu); })) {
     return false;
   }
   return machine.tree_is_real ? node.gpus.size() == machine.gpus : stands_in_places(machine, node);
@@ -83,14 +84,12 @@ const std::vector<KnownMachine>& known_machines() {
 
 const KnownMachine* find_known_machine(const node::Node& node,
                                        const std::vector<KnownMachine>& table) {
-  const auto at = std::find_if(table.begin(), table.end(),
-                               [&](const KnownMachine& machine) { return is(machine, node); });
-  return at != table.end() ? &*at : nullptr;
+  return find_where(table, [&](const KnownMachine& machine) { return is(machine, node); });
 }
 
 bool KnownMachine::may_have(std::size_t count) const {
-  return count == gpus || std::any_of(sizes.begin(), sizes.end(),
-                                      [&](const KnownSize& size) { return size.gpus == count; });
+  return count == gpus ||
+         std::ranges::any_of(sizes, [&](const KnownSize& size) { return size.gpus == count; });
 }
 
 SizeInTable find_size(std::string_view name, const std::vector<KnownMachine>& table) {
@@ -115,8 +114,7 @@ Layout layout_of(const KnownMachine& machine) {
     }
     ++number;
   }
-  std::sort(layout.positions.begin(), layout.positions.end(),
-            [](const Position& a, const Position& b) { return a.function < b.function; });
+  std::ranges::sort(layout.positions, {}, &Position::function);
   return layout;
 }
 

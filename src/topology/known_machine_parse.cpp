@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <limits>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
-#include "data/value.h"
+#include "data/keys.h"
 #include "topology/known_machine.h"
 
 namespace railhead::topology {
@@ -13,113 +12,73 @@ namespace {
 constexpr std::size_t kMaxSwitches = 32;  // layout_of() numbers buses
 constexpr std::size_t kMaxBelowSwitch = 32;
 
-Error fault(const data::Mark& mark, const std::string& key, const std::string& what) {
-  return {ErrorCode::malformed, "line " + std::to_string(mark.line) + " column " +
-                                    std::to_string(mark.column) + ": " + key + ": " + what};
-}
+using data::malformed_at;
+using data::Value;
 
-Result<unsigned> read_count(const data::Value& value, const std::string& key) {
-  const auto number = TRY(value.as_unsigned());
-  if (number > std::numeric_limits<std::uint16_t>::max()) {
-    return fault(value.mark, key, "out of range");
-  }
-  return static_cast<unsigned>(number);
-}
-
-Result<std::vector<node::PciAddress>> read_addresses(const data::Value& value,
-                                                     const std::string& key) {
-  std::vector<node::PciAddress> addresses;
+template <auto Member, typename Target>
+Status take_addresses(const Value& value, Target& target) {
   for (const auto& text : TRY(value.as_strings())) {
     const auto address = node::PciAddress::parse(text);
-    if (!address) return fault(value.mark, key, address.error().message);
-    addresses.push_back(*address);
+    if (!address) return malformed_at(value.mark, address.error().message);
+    (target.*Member).push_back(*address);
   }
-  return addresses;
+  return {};
 }
 
-Result<std::vector<std::string>> read_ids(const data::Value& value, const std::string& key) {
-  auto ids = TRY(value.as_strings());
-  for (const auto& id : ids) {
+Status take_ids(const Value& value, KnownMachine& machine) {
+  machine.gpu_ids = TRY(value.as_strings());
+  for (const auto& id : machine.gpu_ids) {
     const bool right = id.size() == 9 && id[4] == ':' && parse_hex(id.substr(0, 4)) &&
                        parse_hex(id.substr(5)) && to_lower(id) == id;
-    if (!right) return fault(value.mark, key, in_quotes(id) + " is not like 10de:20b0");
+    if (!right) return malformed_at(value.mark, in_quotes(id) + " is not like 10de:20b0");
   }
-  return ids;
+  return {};
 }
 
-Result<KnownSwitch> read_switch(const data::Value& value) {
-  KnownSwitch one;
-  if (value.kind != data::Value::Kind::map || value.find("numa") == nullptr) {
-    return fault(value.mark, "switches", "expected numa, gpus, nics");
+constexpr data::Key<KnownSwitch> kSwitchKeys[] = {
+    {"numa", data::take_number<&KnownSwitch::numa_node>},
+    {"gpus", take_addresses<&KnownSwitch::gpus>},
+    {"nics", take_addresses<&KnownSwitch::nics>},
+};
+
+Status take_switches(const Value& value, KnownMachine& machine) {
+  if (value.items.size() > kMaxSwitches)
+    return malformed_at(value.mark, "more than " + std::to_string(kMaxSwitches));
+  for (const auto& item : value.items) {
+    KnownSwitch one;
+    TRY_STATUS(data::take_keys(item, kSwitchKeys, one));
+    if (item.find("numa") == nullptr) return malformed_at(item.mark, "no numa");
+    if (one.gpus.size() + one.nics.size() > kMaxBelowSwitch)
+      return malformed_at(item.mark, "more devices below a switch than it has ports");
+    machine.switches.push_back(std::move(one));
   }
-  for (const auto& [key, mark, item] : value.entries) {
-    if (key == "numa") {
-      one.numa_node = static_cast<int>(TRY(read_count(item, key)));
-    } else if (key == "gpus") {
-      one.gpus = TRY(read_addresses(item, key));
-    } else if (key == "nics") {
-      one.nics = TRY(read_addresses(item, key));
-    } else {
-      return fault(mark, key, "unknown key");
-    }
-  }
-  if (one.gpus.size() + one.nics.size() > kMaxBelowSwitch) {
-    return fault(value.mark, "switches", "more devices below a switch than it has ports");
-  }
-  return one;
+  return {};
 }
 
-Result<std::vector<KnownSwitch>> read_switches(const data::Value& value) {
-  if (value.kind != data::Value::Kind::list || value.items.size() > kMaxSwitches) {
-    return fault(value.mark, "switches",
-                 "expected a list of at most " + std::to_string(kMaxSwitches));
+Status take_sizes(const Value& value, KnownMachine& machine) {
+  if (value.kind != Value::Kind::map) return malformed_at(value.mark, "no map");
+  for (const auto& entry : value.entries) {
+    KnownSize size{entry.key, 0};
+    TRY_STATUS(data::take_number<&KnownSize::gpus>(entry.value, size));
+    machine.sizes.push_back(std::move(size));
   }
-  std::vector<KnownSwitch> switches;
-  for (const auto& item : value.items) switches.push_back(TRY(read_switch(item)));
-  return switches;
+  return {};
 }
 
-Result<std::vector<KnownSize>> read_sizes(const data::Value& value, const std::string& key) {
-  if (value.kind != data::Value::Kind::map) return fault(value.mark, key, "expected names");
-  std::vector<KnownSize> sizes;
-  for (const auto& [name, mark, item] : value.entries) {
-    const auto gpus = TRY(read_count(item, name));
-    sizes.push_back({name, gpus});
-  }
-  return sizes;
-}
-
-/// One key of a machine; false where there is no such key.
-Result<bool> read_key(KnownMachine& machine, const std::string& key, const data::Value& value) {
-  const std::pair<std::string_view, std::string*> texts[] = {{"name", &machine.name},
-                                                             {"source", &machine.source},
-                                                             {"vendor", &machine.sys_vendor},
-                                                             {"product", &machine.product_name},
-                                                             {"assetTag", &machine.asset_tag}};
-  for (const auto& [name, text] : texts) {
-    if (key != name) continue;
-    *text = TRY(value.as_string());
-    return true;
-  }
-  if (key == "gpuIds") {
-    machine.gpu_ids = TRY(read_ids(value, key));
-  } else if (key == "gpus") {
-    machine.gpus = TRY(read_count(value, key));
-  } else if (key == "sizes") {
-    machine.sizes = TRY(read_sizes(value, key));
-  } else if (key == "nics") {
-    machine.nics = TRY(read_count(value, key));
-  } else if (key == "gbps") {
-    machine.gbps = TRY(read_count(value, key));
-  } else if (key == "treeIsReal") {
-    machine.tree_is_real = TRY(value.as_bool());
-  } else if (key == "switches") {
-    machine.switches = TRY(read_switches(value));
-  } else {
-    return false;
-  }
-  return true;
-}
+constexpr data::Key<KnownMachine> kMachineKeys[] = {
+    {"name", data::take_text<&KnownMachine::name>},
+    {"source", data::take_text<&KnownMachine::source>},
+    {"vendor", data::take_text<&KnownMachine::sys_vendor>},
+    {"product", data::take_text<&KnownMachine::product_name>},
+    {"assetTag", data::take_text<&KnownMachine::asset_tag>},
+    {"gpuIds", take_ids},
+    {"gpus", data::take_number<&KnownMachine::gpus>},
+    {"sizes", take_sizes},
+    {"nics", data::take_number<&KnownMachine::nics>},
+    {"gbps", data::take_number<&KnownMachine::gbps>},
+    {"treeIsReal", data::take_flag<&KnownMachine::tree_is_real>},
+    {"switches", take_switches},
+};
 
 /// What is wrong with an entry that reads well; "" if nothing.
 std::string contradiction(const KnownMachine& machine) {
@@ -149,26 +108,18 @@ std::string contradiction(const KnownMachine& machine) {
   return "";
 }
 
-Result<KnownMachine> read_machine(const data::Value& value) {
-  if (value.kind != data::Value::Kind::map) return fault(value.mark, "machines", "expected keys");
-  KnownMachine machine;
-  for (const auto& [key, mark, item] : value.entries) {
-    const auto known = read_key(machine, key, item);
-    if (!known) return known.error().context(key);
-    if (!*known) return fault(mark, key, "unknown key");
-  }
-  const std::string wrong = contradiction(machine);
-  if (!wrong.empty()) return fault(value.mark, in_quotes(machine.name), wrong);
-  return machine;
-}
-
-Result<std::vector<KnownMachine>> read_machines(const data::Value& root) {
-  const data::Value* list = root.find("machines");
-  if (list == nullptr || list->kind != data::Value::Kind::list || root.entries.size() != 1) {
-    return fault(root.mark, "machines", "expected one list of this name");
-  }
+Result<std::vector<KnownMachine>> read_machines(const Value& root) {
+  const Value* list = root.find("machines");
+  if (list == nullptr || list->kind != Value::Kind::list || root.entries.size() != 1)
+    return malformed_at(root.mark, "expected one list of machines");
   std::vector<KnownMachine> machines;
-  for (const auto& item : list->items) machines.push_back(TRY(read_machine(item)));
+  for (const auto& item : list->items) {
+    KnownMachine machine;
+    TRY_STATUS(data::take_keys(item, kMachineKeys, machine));
+    const std::string wrong = contradiction(machine);
+    if (!wrong.empty()) return malformed_at(item.mark, in_quotes(machine.name) + ": " + wrong);
+    machines.push_back(std::move(machine));
+  }
   return machines;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/find.h"
+
 namespace railhead::topology {
 namespace {
 
@@ -69,11 +71,8 @@ const Position* find_position(const Layout& layout, const node::PciDevice& devic
   node::PciAddress card = device.address;
   card.function = 0;
   for (const auto& address : {device.address, device.physfn.value_or(card), card}) {
-    const auto at = std::lower_bound(layout.positions.begin(), layout.positions.end(), address,
-                                     [](const Position& position, const node::PciAddress& wanted) {
-                                       return position.function < wanted;
-                                     });
-    if (at != layout.positions.end() && at->function == address) return &*at;
+    if (const auto* known = find_sorted(layout.positions, &Position::function, address))
+      return known;
   }
   return nullptr;
 }

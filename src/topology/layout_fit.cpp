@@ -22,8 +22,8 @@ Model model_of(const node::PciDevice& function) {
 }
 
 bool is_management(const node::Node& node, const node::Nic& nic) {
-  return std::any_of(nic.netdevs.begin(), nic.netdevs.end(),
-                     [&](const std::string& name) { return node.carries_main_route(name); });
+  return std::ranges::any_of(
+      nic.netdevs, [&](const std::string& name) { return node.carries_main_route(name); });
 }
 
 struct Nics {
@@ -92,7 +92,7 @@ LayoutFit fit_of(const Layout& layout, const node::Node& node) {
     fit.remarks.push_back("leaves out " + join(names, ", ") + "; there the PCI tree counts");
   }
   known.insert(known.end(), nics.known.begin(), nics.known.end());
-  const auto random = std::find_if(known.begin(), known.end(), [](const node::PciDevice* function) {
+  const auto random = std::ranges::find_if(known, [](const node::PciDevice* function) {
     return function->address.domain > kHighestChosenDomain;
   });
   if (node.hypervisor && random != known.end()) {

@@ -54,9 +54,8 @@ void complete(const node::Node& node, std::vector<NcclPci>& list) {
 }
 
 bool has_gpu_of(const node::Node& node, gpu::GpuLibrary library) {
-  return std::any_of(node.gpus.begin(), node.gpus.end(), [&](const node::Gpu& gpu) {
-    return gpu::gpu_row(gpu.vendor).library == library;
-  });
+  return std::ranges::any_of(
+      node.gpus, [&](const node::Gpu& gpu) { return gpu::gpu_row(gpu.vendor).library == library; });
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ class Arranger {
         add(pci);
       }
     }
-    std::sort(layout_.positions.begin(), layout_.positions.end(),
-              [](const Position& a, const Position& b) { return a.function < b.function; });
+    std::ranges::sort(layout_.positions, {}, &Position::function);
   }
 
   /// A switch has a host bridge of its own: nobody knows better. Plain functions of one bus and

@@ -13,7 +13,7 @@ constexpr std::string_view kSeparators = ",:=^";
 
 bool is_plain_name(std::string_view text) {
   return !text.empty() && text.size() <= kLongest &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+         std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
 bool is_nccl_name(std::string_view text) {

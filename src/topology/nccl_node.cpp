@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "topology/cpu_mask.h"
 #include "topology/layout.h"
@@ -56,12 +57,10 @@ class Builder {
 
   /// The position of this element; nullptr for a switch, and for one of several with its address.
   const Position* take_position(const NcclPci& pci) {
-    const auto at = std::lower_bound(
-        layout_.positions.begin(), layout_.positions.end(), pci.address,
-        [](const Position& one, const node::PciAddress& wanted) { return one.function < wanted; });
-    if (at == layout_.positions.end() || at->function != pci.address) return nullptr;
+    const auto* at = find_sorted(layout_.positions, &Position::function, pci.address);
     const bool plain_switch = pci.is_switch() && !pci.gpu && pci.nets.empty();
-    return !plain_switch && placed_.insert(pci.address).second ? &*at : nullptr;
+    if (at == nullptr || plain_switch) return nullptr;
+    return placed_.insert(pci.address).second ? at : nullptr;
   }
 
   void add(const NcclPci& pci) {
@@ -200,14 +199,12 @@ class Builder {
 
   void sort() {
     const auto by_address = [](const auto& a, const auto& b) { return a.address < b.address; };
-    std::sort(node_.pci.begin(), node_.pci.end(), by_address);
-    std::sort(node_.gpus.begin(), node_.gpus.end(),
-              [](const node::Gpu& a, const node::Gpu& b) { return a.pci < b.pci; });
+    std::ranges::sort(node_.pci, by_address);
+    std::ranges::sort(node_.gpus, {}, &node::Gpu::pci);
     // Those of one function, and those of none, stay in the order of the file.
-    std::stable_sort(node_.nics.begin(), node_.nics.end(),
-                     [](const node::Nic& a, const node::Nic& b) {
-                       return a.pci && b.pci ? *a.pci < *b.pci : a.pci && !b.pci;
-                     });
+    std::ranges::stable_sort(node_.nics, [](const node::Nic& a, const node::Nic& b) {
+      return a.pci && b.pci ? *a.pci < *b.pci : a.pci && !b.pci;
+    });
   }
 
   const NcclTopology& topology_;

@@ -74,8 +74,8 @@ Link at_least(const Link& link, const node::Nic& nic) {
   for (const auto& port : nic.ports) {
     if (port.state == node::PortState::active) gbps += port.rate_gbps.value_or(0);
   }
-  const auto* const enough = std::find_if(kGenerations.begin(), kGenerations.end(),
-                                          [&](double gts) { return gts * lanes >= gbps; });
+  const auto* const enough =
+      std::ranges::find_if(kGenerations, [&](double gts) { return gts * lanes >= gbps; });
   if (gbps == 0 || enough == kGenerations.end()) return link;
   return {*enough, lanes};
 }

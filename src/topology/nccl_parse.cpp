@@ -88,8 +88,8 @@ class Parser {
   }
 
   static bool is_leaf(const data::XmlElement& element) {
-    return std::none_of(element.children.begin(), element.children.end(),
-                        [](const data::XmlElement& child) { return child.name == "pci"; });
+    return std::ranges::none_of(element.children,
+                                [](const data::XmlElement& child) { return child.name == "pci"; });
   }
 
   static Error at(const data::XmlElement& element, const std::string& what,

@@ -28,7 +28,7 @@ bool NcclPci::is_nic() const {
   if (nets.empty()) return class_code && node::is_network_class(*class_code) && below.empty();
   const bool infiniband = class_code && *class_code >> 8 == 0x0207;
   return infiniband ||
-         std::any_of(nets.begin(), nets.end(), [](const NcclNet& net) { return !net.is_socket(); });
+         std::ranges::any_of(nets, [](const NcclNet& net) { return !net.is_socket(); });
 }
 
 }  // namespace railhead::topology

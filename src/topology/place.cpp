@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/find.h"
 #include "node/pci_reader.h"
 #include "topology/layout.h"
 
@@ -44,9 +45,7 @@ std::span<const node::PciAddress> counted_bridges(const node::Node& node,
 }  // namespace
 
 const node::NumaNode* find_numa(const node::Node& node, int id) {
-  const auto at = std::find_if(node.numa.begin(), node.numa.end(),
-                               [&](const node::NumaNode& candidate) { return candidate.id == id; });
-  return at != node.numa.end() ? &*at : nullptr;
+  return find_by(node.numa, &node::NumaNode::id, id);
 }
 
 std::optional<int> cpu_numa_node(const node::Node& node, const node::PciDevice& function) {

@@ -116,8 +116,8 @@ bool NicListEntry::names(std::string_view nic, unsigned of_port) const {
 
 bool NicList::takes(std::string_view nic, unsigned port) const {
   if (takes_all) return true;
-  const bool found = std::any_of(entries.begin(), entries.end(),
-                                 [&](const NicListEntry& one) { return one.names(nic, port); });
+  const bool found =
+      std::ranges::any_of(entries, [&](const NicListEntry& one) { return one.names(nic, port); });
   return found != excludes;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "transports/nic_list.h"
 #include "transports/ucx_transports.h"
@@ -183,8 +184,9 @@ class Reader {
     }
     if (list.takes_all || ports.empty()) return ports;
     std::vector<PortOf> taken;
-    std::copy_if(ports.begin(), ports.end(), std::back_inserter(taken),
-                 [&](const PortOf& one) { return list.takes(one.nic->name, one.port->number); });
+    std::ranges::copy_if(ports, std::back_inserter(taken), [&](const PortOf& one) {
+      return list.takes(one.nic->name, one.port->number);
+    });
     const auto missing =
         list.excludes ? std::vector<std::string>() : not_given(library, variable, list);
     if (taken.empty()) {
@@ -232,7 +234,7 @@ class Reader {
     auto& wanted = reading_.wanted;
     for (const std::size_t nic : meant) {
       const auto is_same = [&](const Wanted& one) { return one.nic == nic; };
-      if (std::any_of(wanted.begin(), wanted.end(), is_same)) continue;
+      if (std::ranges::any_of(wanted, is_same)) continue;
       wanted.push_back({nic, name_of(variable)});
     }
     return !meant.empty();
@@ -285,10 +287,8 @@ class Reader {
 
 const Contradiction* Reading::obstacle() const {
   const auto has_chosen = [](const LibraryUse& one) { return one.chosen; };
-  if (std::any_of(libraries.begin(), libraries.end(), has_chosen)) return nullptr;
-  const auto at = std::find_if(contradictions.begin(), contradictions.end(),
-                               [](const Contradiction& one) { return one.nothing_left; });
-  return at == contradictions.end() ? nullptr : &*at;
+  if (std::ranges::any_of(libraries, has_chosen)) return nullptr;
+  return find_where(contradictions, &Contradiction::nothing_left);
 }
 
 std::string Reading::off_rdma() const {

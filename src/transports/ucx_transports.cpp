@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/find.h"
+
 namespace railhead::transports {
 namespace {
 
@@ -59,9 +61,7 @@ constexpr std::string_view kAuxiliary = ":aux";  ///< only to set up connections
 
 const Word* find_word(std::string_view word) {
   if (word.starts_with('\\')) word.remove_prefix(1);  // the transport, and not the alias
-  const auto* at =
-      std::find_if(kWords.begin(), kWords.end(), [&](const Word& one) { return one.word == word; });
-  return at == kWords.end() ? nullptr : at;
+  return find_by(kWords, &Word::word, word);
 }
 
 }  // namespace

@@ -7,15 +7,15 @@ namespace railhead::transports {
 namespace {
 
 constexpr std::size_t kLongestName =
-    std::max_element(kVariables.begin(), kVariables.end(),
-                     [](auto a, auto b) { return a.size() < b.size(); }) -> size();
+    std::ranges::max_element(kVariables, [](auto a, auto b) { return a.size() < b.size(); })
+        -> size();
 
 /// Few variables of a container do.
 constexpr bool begins_as_one(std::string_view entry) {
   return entry.starts_with("NCCL_") || entry.starts_with("NVSHMEM_") || entry.starts_with("UCX_");
 }
 
-static_assert(std::all_of(kVariables.begin(), kVariables.end(), begins_as_one));
+static_assert(std::ranges::all_of(kVariables, begins_as_one));
 
 /// Index into kVariables of the name before "="; kVariables.size() where it is none of them.
 std::size_t index_of(std::string_view entry) {

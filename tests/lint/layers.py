@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layer diagram holds: an #include may name only a folder that the layer links, each third-party
-header is seen in one folder, generated protobuf types stay where they belong, each folder is one
-namespace and says what it is for and what it must never do, and files stay short."""
+"""The layer diagram holds: an #include may name only a folder that the layer links, ARCHITECTURE.md has
+the folders from the ground up with what each links, each third-party header is seen in one folder,
+generated protobuf types stay where they belong, each folder is one namespace and says what it is for and
+what it must never do, and files stay short."""
 import re
 
 from source_tree import ROOT, SOURCE, code_lines, finish, layers, reach, sources
@@ -66,12 +67,20 @@ for path in sources():
             wrong = check_include(str(path.relative_to(SOURCE)), layer, allowed, include.group(1))
             if wrong:
                 problems.append(f"{place}:{number}: {wrong}")
-rows = dict(re.findall(r"^\| `(\w+)/` \| (.*? \| .*?) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.M))
+rows = {layer: (says, uses) for layer, says, uses in re.findall(
+    r"^\| `(\w+)/` \| (.*? \| .*?) \| ?(.*?) ?\|$", (ROOT / "ARCHITECTURE.md").read_text(), re.M)}
+above = set()
+for layer, (_, uses) in rows.items():
+    below = re.findall(r"\w+", uses)
+    if sorted(below) != sorted(graph.get(layer, [])):
+        problems.append(f"ARCHITECTURE.md: the row of {layer}/ does not use what its CMakeLists.txt links")
+    problems += [f"ARCHITECTURE.md: {layer}/ uses {one}/, which stands below it" for one in below if one not in above]
+    above.add(layer)
 for layer in graph:
     head = (SOURCE / layer / "CMakeLists.txt").read_text().partition("railhead_layer")[0]
     says = " ".join(re.findall(r"^# (.*)", head, re.M)[1:])
-    if not says.startswith(rows.get(layer, "no row").replace(" | ", " ")):
-        problems.append(f"src/{layer}/CMakeLists.txt does not begin as its row in ARCHITECTURE.md: {rows.get(layer, 'none')}")
+    if layer not in rows or not says.startswith(rows[layer][0].replace(" | ", " ")):
+        problems.append(f"src/{layer}/CMakeLists.txt does not begin as its row in ARCHITECTURE.md")
     for linked in graph[layer]:
         if layer in reach(graph, linked):
             problems.append(f"{layer} and {linked} link each other")

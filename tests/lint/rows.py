@@ -9,7 +9,7 @@ from source_tree import ROOT, SOURCE, finish
 TABLES = [
     ("annotation", "inject/annotations.cpp", r'^    (\{"[\w.]+", read_.*)', "pod-interface.md", "`{}/…`"),
     ("selector", "pools/selectors.cpp", r'^    \{Fact::\w+, ("\w+")', "configuration.md", "`{}`"),
-    ("key of setup", "setup/wanted.cpp", r'^    (\{"\w+", read_\w+\}.*)', "setup.md", "`{}"),
+    ("key of setup", "setup/wanted.cpp", r"(?s) kKeys\[\] = \{(.*?)\n\};", "setup.md", "`{}"),
     ("GPU vendor", "gpu/vendors.h", r'\.name = ("[^"]+")', "compatibility.md", "{}"),
 ]
 METRIC = re.compile(r'(\w+)\{\s*\*this,\s*"(railhead_\w+)"')

@@ -46,7 +46,7 @@ TOPOLOGY = [
              "return first << 8 | second;", "return second << 8 | first;",
              "The GUID of a NIC in a topology file is read in the wrong byte order."),
     Mutation("cpu-mask-from-the-wrong-end", "topology/cpu_mask.cpp",
-             "std::reverse(words.begin(), words.end());", "",
+             "std::ranges::reverse(words);", "",
              "Above 32 CPUs a topology file's mask gives a NUMA node the CPUs of another."),
     Mutation("chance-where-only-one-side-is-several", "topology/numa_source.cpp",
              "members.gpus > 1 && members.nics > 1", "members.gpus > 1 || members.nics > 1",

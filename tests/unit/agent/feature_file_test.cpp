@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "checks/history.h"
+#include "host/boot_id.h"
 #include "host/unique_fd.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/manual_clock.h"
@@ -45,7 +45,7 @@ class FeatureFileTest : public testing::Test {
         agent::Context{loop_, *mailbox_, clock_, log_, metrics_}, options_, tables_,
         [this]() -> Result<std::unique_ptr<host::Host>> {
           auto all = TRY(snapshot::parse_snapshot(machine_text(machine_)));
-          all.entries[checks::kBootId] = snapshot::SnapshotFile{boot_id_};
+          all.entries[host::kBootId] = snapshot::SnapshotFile{boot_id_};
           return std::unique_ptr<host::Host>(
               std::make_unique<snapshot::SnapshotHost>(std::move(all)));
         });

@@ -41,11 +41,11 @@ TEST(Wanted, what_is_wrong_names_file_place_and_key) {
   EXPECT_EQ(error_of("modules: [a]\nmodule: [b]\n"),
             "setup.yaml: line 2: there is no key \"module\"");
   EXPECT_EQ(error_of("memlock:\n  service: [a]\n"),
-            "setup.yaml: memlock: line 2: memlock has no key \"service\"");
+            "setup.yaml: memlock: line 2: there is no key \"service\"");
   EXPECT_THAT(error_of("nri: perhaps\n"), HasSubstr("setup.yaml: nri: line 1"));
   EXPECT_THAT(error_of("rdmaNamespaces: both\n"), HasSubstr("is neither shared nor exclusive"));
   EXPECT_THAT(error_of("- a\n"), HasSubstr("no map of what is wanted"));
-  EXPECT_THAT(error_of("memlock: 3\n"), HasSubstr("memlock is no map"));
+  EXPECT_THAT(error_of("memlock: 3\n"), HasSubstr("memlock: line 1: no map"));
 }
 
 TEST(Wanted, names_become_no_paths) {
