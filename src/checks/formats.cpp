@@ -117,7 +117,7 @@ std::string to_html(const Diagnosis& diagnosis) {
   }
   out += "in " + std::to_string(diagnosis.took.count()) + " ms</p>\n";
   if (diagnosis.left_out > 0) {
-    out += "<p>" + number(diagnosis.left_out) + " readings were left out for time.</p>\n";
+    out += "<p>" + left_out_text(diagnosis) + ".</p>\n";
   }
   out += html_section(diagnosis, State::fail, "What is wrong", true);
   out += html_section(diagnosis, State::warn, "What is doubtful", true);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "checks/formats.h"
+#include "report/text_width.h"
 
 namespace railhead::checks {
 namespace {
@@ -166,6 +167,13 @@ Outcome outcome_of(const Diagnosis& diagnosis) {
   return count_of(diagnosis, State::unknown) > 0 ? Outcome::unknown : Outcome::good;
 }
 
+std::string left_out_text(const Diagnosis& diagnosis) {
+  const auto text = counted(diagnosis.left_out, "reading") + " left out";
+  // A server that does not answer, and nodes beyond the first, are left out at once.
+  if (diagnosis.took < diagnosis.limit) return text;
+  return text + " after " + std::to_string(diagnosis.limit.count()) + " ms";
+}
+
 report::Report report_of(const Diagnosis& diagnosis, bool all) {
   report::Report report;
   report.json = report::make_document("DoctorReport");
@@ -187,10 +195,7 @@ report::Report report_of(const Diagnosis& diagnosis, bool all) {
   add_unknown(diagnosis, report);
   if (all) report.add(table_of(diagnosis), "nothing was looked at");
   std::vector<std::string> last = {summary_line(diagnosis)};
-  if (diagnosis.left_out > 0) {
-    last.push_back(std::to_string(diagnosis.left_out) + " readings were left out after " +
-                   std::to_string(diagnosis.limit.count()) + " ms");
-  }
+  if (diagnosis.left_out > 0) last.push_back(left_out_text(diagnosis));
   report.add("", std::move(last));
   return report;
 }
@@ -210,7 +215,8 @@ std::string headline(const Diagnosis& diagnosis) {
                     finding->subject + ": " + observed_text(*finding);
   const auto more = count_of(diagnosis, finding->state) - 1;
   const auto end = more == 0 ? "" : " (+" + std::to_string(more) + ")";
-  return std::string(whole_characters(text, kMost - end.size())) + end;
+  // A pod's author writes some of it: a variable, a container's name.
+  return std::string(whole_characters(report::printable(text), kMost - end.size())) + end;
 }
 
 report::Report list_of_checks(const std::vector<const Check*>& checks) {

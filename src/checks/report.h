@@ -17,7 +17,7 @@ struct Diagnosis {
   std::vector<Finding> findings;
   std::chrono::milliseconds took{0};
   std::chrono::milliseconds limit{0};  ///< after it nothing more was read
-  std::size_t left_out = 0;            ///< what was not read because of it
+  std::size_t left_out = 0;            ///< what was not read: for time, or at once
   std::string time{};                  ///< of an agent's look, for a document; "": not said
   std::string boot_id{};               ///< likewise
 };
@@ -37,6 +37,9 @@ Outcome outcome_of(const Diagnosis& diagnosis);
 /// what it makes meaningless; then warnings; then what is not known, in a line each. `all` adds a
 /// table of every finding.
 report::Report report_of(const Diagnosis& diagnosis, bool all);
+
+/// How much was not read, of a run that left something out: "3 readings left out after 20 ms".
+std::string left_out_text(const Diagnosis& diagnosis);
 
 /// One line below 80 bytes for a program that shows no more, such as node-problem-detector.
 std::string headline(const Diagnosis& diagnosis);

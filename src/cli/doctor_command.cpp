@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "checks/formats.h"
 #include "checks/report.h"
@@ -154,6 +155,13 @@ Status check_combination(const DoctorFlags& flags, const config::Settings& setti
   if (flags.kube.wanted && (is_snapshot || flags.target.any() || flags.active)) {
     return Error{ErrorCode::usage,
                  "--kube looks at the cluster: it takes no --snapshot, --pod, --pid or --active"};
+  }
+  const auto& named = flags.question.checks;
+  const bool is_made = !flags.target.any() && (named.empty() || contains(named, "bench.loopback"));
+  if (flags.active && !is_made) {
+    return Error{
+        ErrorCode::usage,
+        "--active measures for bench.loopback, which this --pod, --pid or --check leaves out"};
   }
   if (is_snapshot && flags.interval.count() != 0) {
     return Error{ErrorCode::usage,

@@ -50,6 +50,23 @@ constexpr Kind kKinds[] = {
     {"LeaderWorkerSet", "/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets"},
 };
 
+/// Of the groups that every API server has: one that does not know them is none.
+bool is_built_in(std::string_view target) {
+  constexpr std::string_view kGroups[] = {"/api/v1/", "/apis/apps/v1/", "/apis/batch/v1/",
+                                          "/apis/storage.k8s.io/v1/"};
+  return std::any_of(std::begin(kGroups), std::end(kGroups),
+                     [&](std::string_view group) { return target.starts_with(group); });
+}
+
+/// A list of objects; Go writes one that was never filled as null.
+bool is_list(const data::Value& answer) {
+  using Is = data::Value::Kind;
+  const auto* items = answer.find("items");
+  return items != nullptr && (items->kind == Is::list || items->kind == Is::null) &&
+         std::all_of(items->items.begin(), items->items.end(),
+                     [](const data::Value& item) { return item.kind == Is::map; });
+}
+
 /// Without what no check looks at, and without places of a text that nobody sees.
 void strip(data::Value& value) {
   value.mark = {};
@@ -80,12 +97,16 @@ class ClusterReader {
       const auto request = kube::get(target);
       const auto answer = send(request, limits_.page_bytes, cluster);
       if (!answer) return fail(listing, answer.error());
-      if (answer->status == 404) {
+      if (answer->status == 404 && !is_built_in(kind.target)) {
         listing.is_absent = true;
         return;
       }
       auto object = kube::object_in(request, *answer);
       if (!object) return fail(listing, object.error());
+      if (!is_list(*object)) {
+        return fail(listing,
+                    {ErrorCode::malformed, "GET " + target + ": the answer is no list of objects"});
+      }
       next = text_below(*object, {"metadata", "continue"});
       for (auto& entry : object->entries) {
         if (entry.key != "items") continue;

@@ -157,9 +157,10 @@ void unknown_network(const Given& given, Found& found) {
       if (std::any_of(networks.begin(), networks.end(), is_it)) continue;
       const bool has_rivals = std::any_of(networks.begin(), networks.end(), is_in);
       if (!has_rivals && !given.is_whole_cluster) continue;
-      found.add(*pod.object, wanted.place,
-                "no network " + in_quotes(wanted.name) + " is in namespace " +
-                    in_quotes(wanted.name_space));
+      auto& finding = found.add(*pod.object, wanted.place,
+                                "no network " + in_quotes(wanted.name) + " is in namespace " +
+                                    in_quotes(wanted.name_space));
+      if (!given.is_whole_cluster) finding.severity = Severity::warn;
     }
   }
 }
@@ -208,7 +209,8 @@ constexpr Rule kAnnotationRules[] = {
      "It does nothing: pods get the annotations of the template.",
      "Move it to spec.template.metadata.annotations.", "", misplaced},
     {"annotation.network", "A pod names a network that is not there.", Severity::fail,
-     "Multus refuses to set up the pod's network, and it stays in ContainerCreating.",
+     "Multus refuses to set up the pod's network, and it stays in ContainerCreating. Of files it "
+     "is a WARN, since another file may have the network.",
      "Write NAMESPACE/NAME of the NetworkAttachmentDefinition, or only its name in the pod's own "
      "namespace.",
      "F21 E26", unknown_network},

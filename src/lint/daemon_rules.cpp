@@ -65,15 +65,21 @@ void obsolete_module(const Given& given, Found& found) {
 constexpr std::string_view kAlone[] = {"k8s-rdma-shared-dev-plugin", "k8s-rdma-device-plugin",
                                        "nvidia-peermem-reloader", "nri-ulimit-adjuster"};
 
-std::string selector_text(const Pod& pod) {
-  const auto* selector = below(*pod.root, {"spec", "nodeSelector"});
+/// All that a value says, in one order.
+std::string flat_text(const data::Value* value) {
+  if (value == nullptr) return "";
   std::vector<std::string> words;
-  if (selector != nullptr) {
-    for (const auto& entry : selector->entries)
-      words.push_back(entry.key + "=" + entry.value.scalar);
-  }
+  for (const auto& entry : value->entries)
+    words.push_back(entry.key + "=" + flat_text(&entry.value));
   std::sort(words.begin(), words.end());
-  return join(words, ",");
+  for (const auto& item : value->items) words.push_back(flat_text(&item));
+  return value->scalar + "(" + join(words, ",") + ")";
+}
+
+/// On which nodes it runs.
+std::string selector_text(const Pod& pod) {
+  return flat_text(below(*pod.root, {"spec", "nodeSelector"})) +
+         flat_text(below(*pod.root, {"spec", "affinity", "nodeAffinity"}));
 }
 
 void twice(const Given& given, Found& found) {

@@ -67,13 +67,22 @@ void legacy_level(const Given& given, Found& found) {
   });
 }
 
+/// The kernel counts without leading zeros: behind the 0 of mlx5_0 no digit follows. A family alone
+/// is meant to be a beginning.
+bool has_longer_names(std::string_view name) {
+  if (name == "mlx5" || name == "mlx4") return false;
+  const auto before = name.find_last_not_of(kDecimalDigits);
+  const auto number = name.substr(before == std::string_view::npos ? 0 : before + 1);
+  return !number.empty() && number != "0";
+}
+
 void beginning(const Given& given, Found& found) {
   constexpr std::string_view kList = "NCCL_IB_HCA";
   for_each_user(given, [&](const Pod& pod, const Container& container) {
     const auto list = transports::nccl_list(variable(container, kList));
     for (const auto& entry : list.entries) {
       if (entry.means != transports::NicListEntry::Means::beginning) continue;
-      if (entry.name.empty() || !is_digit(entry.name.back())) continue;
+      if (!has_longer_names(entry.name)) continue;
       found.add(*pod.object, place_of_variable(container, kList),
                 std::string(kList) + " has " + in_quotes(entry.name) + ", which also means " +
                     in_quotes(std::string(entry.name) + "0"));

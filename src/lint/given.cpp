@@ -8,6 +8,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "gpu/vendors.h"
+#include "lint/made_pods.h"
 #include "lint/offers.h"
 #include "transports/variables.h"
 
@@ -58,31 +59,31 @@ Container read_container(const data::Value& value) {
   return container;
 }
 
-bool is_container_list(const data::Value* list) {
-  return list != nullptr && !list->items.empty() &&
-         std::all_of(list->items.begin(), list->items.end(), [](const data::Value& item) {
-           return item.kind == data::Value::Kind::map && item.find("name") != nullptr;
-         });
+void add_pod(const Object& object, const data::Value& root, Given& given) {
+  auto& pod = given.pods.emplace_back();
+  pod.object = &object;
+  pod.root = &root;
+  for (const auto& one : items_below(root, {"spec", "containers"})) {
+    pod.containers.push_back(read_container(one));
+  }
+  for (const auto& one : items_below(root, {"spec", "initContainers"})) {
+    pod.init_containers.push_back(read_container(one));
+  }
 }
 
-/// Pods and templates of pods in the value: whatever has `spec.containers`.
-void find_pods(const Object& object, const data::Value& value, std::vector<Pod>& pods) {
+/// Pods and templates of pods in the value: whatever has `spec.containers`, or will have it.
+void find_pods(const Object& object, const data::Value& value, Given& given) {
   if (value.kind == data::Value::Kind::map) {
-    const auto* containers = below(value, {"spec", "containers"});
-    if (is_container_list(containers)) {
-      Pod pod;
-      pod.object = &object;
-      pod.root = &value;
-      for (const auto& one : containers->items) pod.containers.push_back(read_container(one));
-      for (const auto& one : items_below(value, {"spec", "initContainers"})) {
-        pod.init_containers.push_back(read_container(one));
-      }
-      pods.push_back(std::move(pod));
-      return;
+    if (is_container_list(below(value, {"spec", "containers"}))) {
+      return add_pod(object, value, given);
     }
-    for (const auto& entry : value.entries) find_pods(object, entry.value, pods);
+    if (auto made = made_pod(value)) {
+      given.made.push_back(*std::move(made));
+      return add_pod(object, given.made.back(), given);
+    }
+    for (const auto& entry : value.entries) find_pods(object, entry.value, given);
   }
-  for (const auto& item : value.items) find_pods(object, item, pods);
+  for (const auto& item : value.items) find_pods(object, item, given);
 }
 
 /// A part of a container's specification, as documents print it.
@@ -110,8 +111,8 @@ std::string_view domain_of(std::string_view resource) {
 
 /// Words in the names of resources that are NICs.
 bool sounds_like_a_nic(std::string_view resource) {
-  constexpr std::array<std::string_view, 8> kWords = {"rdma", "sriov", "hostdev", "roce",
-                                                      "hca",  "mlnx",  "_vf",     "infiniband"};
+  constexpr std::array<std::string_view, 9> kWords = {
+      "rdma", "sriov", "hostdev", "roce", "hca", "mlnx", "mellanox", "_vf", "infiniband"};
   const auto name = to_lower(resource.substr(resource.find('/') + 1));
   return std::any_of(kWords.begin(), kWords.end(),
                      [&](std::string_view word) { return name.find(word) != std::string::npos; });
@@ -152,7 +153,7 @@ Given give(Objects objects, std::vector<Offer> offers, bool is_whole_cluster) {
   given.offers = std::move(offers);
   given.is_whole_cluster = is_whole_cluster;
   for (const auto& object : given.objects) {
-    find_pods(object, object.root, given.pods);
+    find_pods(object, object.root, given);
     find_part(object, given.pods);
   }
   find_offers(given);

@@ -5,6 +5,7 @@
 //   there is any, because a single manifest says nothing of the rest of its cluster.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,7 @@ struct Given {
   std::vector<Object> objects;
   std::vector<Unread> unread;
   std::vector<Pod> pods;
+  std::deque<data::Value> made;  ///< roots of pods that no object has as they will be
   std::vector<Offer> offers;
   std::vector<Complaint> complaints;
   /// The objects are all of a cluster: what is not among them is not there.

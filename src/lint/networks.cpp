@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint/networks.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/text.h"
-#include "config/plugin_texts.h"
 #include "inject/pod_networks.h"
+#include "lint/offers.h"
 
 namespace railhead::lint {
 namespace {
@@ -17,18 +18,20 @@ constexpr data::ParseLimits kTextLimits{std::size_t{64} << 10, 16, 4096};
 /// k8snetworkplumbingwg/sriov-network-operator api/v1/helper.go (RenderNetAttDef),
 /// Mellanox/network-operator api/v1alpha1 (networkNamespace; the resource's prefix is nvidia.com).
 struct NetworkKind {
+  enum class Domain : std::uint8_t { none, nvidia, sriov };
+
   std::string_view kind;
-  std::string_view prefix;             ///< of resourceName; "" where the network has none
+  Domain domain;                       ///< of resourceName; none where the network has none
   std::string_view default_namespace;  ///< "": that of the object
 };
 
 constexpr std::array kNetworkKinds = {
-    NetworkKind{"SriovNetwork", config::kPolicyPrefix, ""},
-    NetworkKind{"SriovIBNetwork", config::kPolicyPrefix, ""},
-    NetworkKind{"OVSNetwork", config::kPolicyPrefix, ""},
-    NetworkKind{"HostDeviceNetwork", "nvidia.com", "default"},
-    NetworkKind{"MacvlanNetwork", "", "default"},
-    NetworkKind{"IPoIBNetwork", "", "default"},
+    NetworkKind{"SriovNetwork", NetworkKind::Domain::sriov, ""},
+    NetworkKind{"SriovIBNetwork", NetworkKind::Domain::sriov, ""},
+    NetworkKind{"OVSNetwork", NetworkKind::Domain::sriov, ""},
+    NetworkKind{"HostDeviceNetwork", NetworkKind::Domain::nvidia, "default"},
+    NetworkKind{"MacvlanNetwork", NetworkKind::Domain::none, "default"},
+    NetworkKind{"IPoIBNetwork", NetworkKind::Domain::none, "default"},
 };
 
 constexpr std::string_view kDefinition = "NetworkAttachmentDefinition";
@@ -40,22 +43,23 @@ const NetworkKind* kind_of(const Object& object) {
   return nullptr;
 }
 
-std::string with_prefix(std::string_view prefix, std::string_view name) {
-  if (name.empty() || prefix.empty()) return "";
-  if (name.find('/') != std::string_view::npos) return std::string(name);
-  return std::string(prefix) + "/" + std::string(name);
+std::string resource_of(const Given& given, const Object& object, const NetworkKind& kind) {
+  const std::string name(text_below(object.root, {"spec", "resourceName"}));
+  if (name.empty() || kind.domain == NetworkKind::Domain::none) return "";
+  if (name.find('/') != std::string::npos) return name;
+  if (kind.domain == NetworkKind::Domain::nvidia) return "nvidia.com/" + name;
+  return std::string(sriov_domain(given, object, name)) + "/" + name;
 }
 
 std::string or_default(std::string_view name_space) {
   return std::string(name_space.empty() ? "default" : name_space);
 }
 
-Network network_of(const Object& object, const NetworkKind& kind) {
+Network network_of(const Given& given, const Object& object, const NetworkKind& kind) {
   const auto target = text_below(object.root, {"spec", "networkNamespace"});
   std::string name_space(target.empty() ? kind.default_namespace : target);
   if (name_space.empty()) name_space = or_default(object.name_space);
-  return {&object, object.name, name_space,
-          with_prefix(kind.prefix, text_below(object.root, {"spec", "resourceName"}))};
+  return {&object, object.name, name_space, resource_of(given, object, kind)};
 }
 
 NetworkText text_of(const Object& object, const data::Value& place, bool is_whole) {
@@ -76,7 +80,7 @@ std::vector<Network> networks_of(const Given& given) {
   for (const auto& object : given.objects) {
     if (const auto* kind = kind_of(object)) {
       // In a cluster the definition that was made of it is there as well, and counts.
-      if (!given.is_whole_cluster) networks.push_back(network_of(object, *kind));
+      if (!given.is_whole_cluster) networks.push_back(network_of(given, object, *kind));
     } else if (object.kind == kDefinition) {
       networks.push_back(
           {&object, object.name, or_default(object.name_space),
@@ -89,6 +93,14 @@ std::vector<Network> networks_of(const Given& given) {
 
 std::vector<WantedNetwork> wanted_networks(const Pod& pod) {
   std::vector<WantedNetwork> wanted;
+  const auto add = [&](std::string_view name, std::string_view name_space,
+                       const data::Value* place) {
+    const WantedNetwork one{std::string(name), or_default(name_space), place};
+    const bool again = std::any_of(wanted.begin(), wanted.end(), [&](const WantedNetwork& other) {
+      return other.name == one.name && other.name_space == one.name_space;
+    });
+    if (!again) wanted.push_back(one);
+  };
   const auto* annotation = pod.annotation(inject::kNetworksAnnotation);
   if (annotation == nullptr) return wanted;
   auto own = text_below(*pod.root, {"metadata", "namespace"});
@@ -99,8 +111,7 @@ std::vector<WantedNetwork> wanted_networks(const Pod& pod) {
     if (!list) return wanted;
     for (const auto& one : list->items) {
       const auto target = text_below(one, {"namespace"});
-      wanted.push_back({std::string(text_below(one, {"name"})),
-                        or_default(target.empty() ? own : target), annotation});
+      add(text_below(one, {"name"}), target.empty() ? own : target, annotation);
     }
     return wanted;
   }
@@ -110,8 +121,8 @@ std::vector<WantedNetwork> wanted_networks(const Pod& pod) {
     if (name.empty()) continue;
     const auto slash = name.find('/');
     const bool is_qualified = slash != std::string_view::npos;
-    wanted.push_back({std::string(is_qualified ? name.substr(slash + 1) : name),
-                      or_default(is_qualified ? name.substr(0, slash) : own), annotation});
+    add(is_qualified ? name.substr(slash + 1) : name, is_qualified ? name.substr(0, slash) : own,
+        annotation);
   }
   return wanted;
 }

@@ -26,7 +26,8 @@ struct WantedNetwork {
   const data::Value* place = nullptr;  ///< the annotation
 };
 
-/// What a pod's annotation names, by commas or as a JSON list.
+/// What a pod's annotation names, by commas or as a JSON list; a network of which it wants several
+/// interfaces once.
 std::vector<WantedNetwork> wanted_networks(const Pod& pod);
 
 /// A CNI configuration, or an IPAM section, that stands as a JSON text in an object.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint/offers.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,6 +13,8 @@
 
 namespace railhead::lint {
 namespace {
+
+constexpr std::string_view kNvidiaDomain = "nvidia.com";
 
 /// "FILE:3:5: what" in two; line 0 where it does not begin so.
 std::pair<data::Mark, std::string> place_in_message(const std::string& file,
@@ -66,7 +69,7 @@ class OfferReader {
       options.roles.emplace_back(to_string(role));
     }
     // NVIDIA's operator passes this prefix to its plugin.
-    if (object_.kind != "ConfigMap") options.sriov_prefix = "nvidia.com";
+    if (object_.kind != "ConfigMap") options.sriov_prefix = kNvidiaDomain;
     const auto pools = pools::parse_pools(config->pool_sources(), options);
     if (!pools) return complain(pools.error().message, true);
     for (const auto& warning : pools->warnings) complain(warning, false);
@@ -105,18 +108,55 @@ class OfferReader {
   bool is_block_ = false;
 };
 
+/// "" where neither the operator nor its values are among the objects.
+std::string_view stated_sriov_domain(const Given& given) {
+  constexpr std::string_view kVariable = "RESOURCE_PREFIX=";
+  for (const auto& pod : given.pods) {
+    for (const auto& container : pod.containers) {
+      for (const std::string_view entry : container.environment) {
+        if (entry.starts_with(kVariable)) return entry.substr(kVariable.size());
+      }
+    }
+  }
+  for (const auto& object : given.objects) {
+    if (!object.kind.empty()) continue;
+    const auto of_subchart =
+        text_below(object.root, {"sriov-network-operator", "operator", "resourcePrefix"});
+    if (!of_subchart.empty()) return of_subchart;
+    const auto own = text_below(object.root, {"operator", "resourcePrefix"});
+    if (!own.empty()) return own;
+  }
+  return "";
+}
+
+bool is_asked_for(const Given& given, std::string_view resource) {
+  return std::any_of(given.pods.begin(), given.pods.end(), [&](const Pod& pod) {
+    return std::any_of(pod.containers.begin(), pod.containers.end(), [&](const Container& one) {
+      return below(*one.value, {"resources", "limits", resource}) != nullptr;
+    });
+  });
+}
+
 void add_policy(Given& given, const Object& object) {
   const auto* name = below(object.root, {"spec", "resourceName"});
   if (name == nullptr || name->scalar.empty()) return;
-  given.offers.push_back({std::string(config::kPolicyPrefix) + "/" + name->scalar,
-                          pools::PoolMode::exclusive,
-                          object.label(),
-                          &object,
-                          name,
-                          {}});
+  const std::string domain(sriov_domain(given, object, name->scalar));
+  given.offers.push_back(
+      {domain + "/" + name->scalar, pools::PoolMode::exclusive, object.label(), &object, name, {}});
 }
 
 }  // namespace
+
+std::string_view sriov_domain(const Given& given, const Object& object, std::string_view resource) {
+  const auto stated = stated_sriov_domain(given);
+  if (!stated.empty()) return stated;
+  if (object.name_space.starts_with("openshift-")) return config::kPolicyPrefix;
+  const auto other = std::string(kNvidiaDomain) + "/" + std::string(resource);
+  const bool nodes_have_it = std::any_of(
+      given.offers.begin(), given.offers.end(),
+      [&](const Offer& offer) { return offer.object == nullptr && offer.name == other; });
+  return nodes_have_it || is_asked_for(given, other) ? kNvidiaDomain : config::kPolicyPrefix;
+}
 
 void find_offers(Given& given) {
   for (const auto& object : given.objects) {

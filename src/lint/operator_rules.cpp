@@ -71,12 +71,21 @@ void host_ofed(const Given& given, Found& found) {
   }
 }
 
+/// "nvidia/driver" may stand below a mirror; "nvcr.io/nvidia/driver" begins with a registry.
+bool is_whole_image(std::string_view image, std::string_view repository) {
+  const auto slash = image.find('/');
+  if (slash == std::string_view::npos) return false;
+  const auto first = image.substr(0, slash);
+  return first.find_first_of(".:") != std::string_view::npos || first == "localhost" ||
+         image.starts_with(std::string(repository) + "/");
+}
+
 void image_with_repository(const Given& given, Found& found) {
   for (const auto& one : gpu_operators(given)) {
     for (const auto& section : one.spec->entries) {
       const auto image = text_below(section.value, {"image"});
       const auto repository = text_below(section.value, {"repository"});
-      if (repository.empty() || image.find('/') == std::string_view::npos) continue;
+      if (repository.empty() || !is_whole_image(image, repository)) continue;
       found
           .add(*one.object, below(section.value, {"image"}),
                section.key + " is pulled from " +

@@ -58,15 +58,10 @@ bool has_any(const pools::Selector& selector, std::initializer_list<Fact> facts)
 void any_nic(const Given& given, Found& found) {
   std::set<const Offer*> done;
   for_each_selector(given, [&](const Offer& offer, const pools::Selector& selector) {
-    const auto* devices = condition(selector, Fact::device);
-    const bool only_vfs =
-        devices != nullptr && std::all_of(devices->values.begin(), devices->values.end(),
-                                          [](const auto& id) { return is_virtual_id(id); });
     const bool is_narrow =
-        only_vfs ||
-        has_any(selector, {Fact::netdev, Fact::rdma_name, Fact::pci_address, Fact::pf_name,
-                           Fact::root_device, Fact::link_type, Fact::link_layer, Fact::acpi_index,
-                           Fact::pkey, Fact::first_pkey});
+        has_any(selector, {Fact::device, Fact::netdev, Fact::rdma_name, Fact::pci_address,
+                           Fact::pf_name, Fact::root_device, Fact::link_type, Fact::link_layer,
+                           Fact::acpi_index, Fact::pkey, Fact::first_pkey});
     const auto* vendors = condition(selector, Fact::vendor);
     const bool is_mellanox = vendors != nullptr && contains(vendors->values, "15b3");
     if (is_narrow || !is_mellanox || !done.insert(&offer).second) return;

@@ -118,6 +118,7 @@ void memlock(const Given& given, Found& found) {
 void shared_memory(const Given& given, Found& found) {
   for (const auto& pod : given.pods) {
     if (pod.is_part || is_true(*pod.root, {"spec", "hostIPC"})) continue;
+    if (pod.object->kind.starts_with("Dynamo")) continue;  // its operator mounts one
     for (const auto& container : pod.containers) {
       if (gpus_of(given, container) < 2) continue;
       const auto& mounts = items_below(*container.value, {"volumeMounts"});

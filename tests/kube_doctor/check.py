@@ -273,6 +273,35 @@ class KubeDoctor(unittest.TestCase):
                     (what, "IPPool s/i network.range", "FAIL"), (what, "Job ai/j pod.privileged", "WARN"),
                     (what, "LeaderWorkerSet ai/l pod.privileged", "WARN"))
 
+    def test_namespaces_and_networks_are_looked_at(self):
+        level = {"pod-security.kubernetes.io/enforce": "baseline"}
+        self.objects["Namespace"] = [{"metadata": {"name": "ai"}}, {"metadata": {"name": "kube-system", "labels": level}}]
+        self.objects["DaemonSet"][0]["spec"]["template"]["spec"]["hostNetwork"] = True
+        config = {"cniVersion": "0.3.1", "type": "macvlan", "ipam": {"type": "host-local", "subnet": "10.1.0.0/16"}}
+        self.objects["NetworkAttachmentDefinition"] = [{"metadata": {"name": "rail0", "namespace": "ai"}, "spec": {"config": json.dumps(config)}}]
+        self.objects["HostDeviceNetwork"] = [{"metadata": {"name": "hostdev"}, "spec": {
+            "resourceName": "hostdev", "ipam": json.dumps({"type": "whereabouts", "range": "10.2.0/16"})}}]
+        what = "kube.manifests"
+        self.broken((what, "Namespace kube-system pod.security-level", "FAIL"),
+                    (what, "NetworkAttachmentDefinition ai/rail0 network.host-local", "WARN"),
+                    (what, "HostDeviceNetwork hostdev network.range", "FAIL"))
+
+    def test_a_pod_whose_network_is_not_there(self):
+        self.objects["Pod"][0]["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"] = "lost"
+        self.broken(("kube.manifests", "Pod ai/train annotation.network", "FAIL"))
+
+    def test_virtual_functions_are_called_as_nodes_have_them(self):
+        """NVIDIA's chart has another domain than upstream's; the operator's Deployment says which."""
+        for one in self.objects["Node"]:
+            for key in ("capacity", "allocatable"):
+                one["status"][key]["nvidia.com/vf_rdma"] = "8"
+        self.objects["SriovNetworkNodePolicy"] = [{"metadata": {"name": "p", "namespace": "nvidia"}, "spec": {
+            "resourceName": "vf_rdma", "isRdma": True, "nicSelector": {"deviceID": "1021"}}}]
+        self.broken(code=0)
+        self.objects["Deployment"].append({"metadata": {"name": "sriov", "namespace": "nvidia"}, "spec": {"template": {"spec": {"containers": [
+            {"name": "c", "image": "sriov-network-operator", "env": [{"name": "RESOURCE_PREFIX", "value": "a.example"}]}]}}}})
+        self.broken(("kube.offered", "a.example/vf_rdma", "WARN"), code=0)
+
     def test_pods_of_a_controller_are_looked_at_once(self):
         for number in range(3):
             self.objects["Pod"].append(pod(f"s-{number}", metadata={"ownerReferences": [{"kind": "StatefulSet", "controller": True}]},
@@ -309,6 +338,21 @@ class KubeDoctor(unittest.TestCase):
         self.assertEqual(0, report["summary"]["fail"])
         unknown = {one["subject"] for one in report["findings"] if one["id"] == "kube.readable" and one["state"] == "UNKNOWN"}
         self.assertEqual({"Pod", "DaemonSet"}, unknown)
+
+    def test_an_answer_that_is_no_list_is_unknown(self):
+        for text in ("{}", '{"kind": "Status", "status": "Failure"}', '{"items": {"a": 1}}', '{"items": "none"}', '{"items": [{}, 1]}'):
+            self.replies[PATHS["DaemonSet"]] = text
+            said, report, _ = self.run_it()
+            self.assertIn(("kube.readable", "DaemonSet", "UNKNOWN"), self.complaints(report), text)
+            self.assertEqual((2, 0), (said.returncode, report["summary"]["fail"]), text)
+        self.replies[PATHS["StorageClass"]] = '{"items": null}'
+        self.assertNotIn(("kube.readable", "StorageClass", "UNKNOWN"), self.complaints(self.run_it()[1]))
+
+    def test_what_does_not_know_nodes_is_no_kubernetes(self):
+        for code, faults in ((2, {PATHS["Node"]: 404}), (2, {"*": 404}), (2, {"*": 302})):
+            said, report, _ = self.run_it(faults=faults)
+            self.assertIn(("kube.readable", "Node", "UNKNOWN"), self.complaints(report), faults)
+            self.assertEqual((code, 0), (said.returncode, report["summary"]["fail"]), faults)
 
     def test_pages_without_an_end_end(self):
         said, report, took = self.run_it("--time-limit", "20000", faults={PATHS["StorageClass"]: "endless"})

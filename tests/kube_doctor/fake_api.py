@@ -17,6 +17,7 @@ PATHS = {
     "StorageClass": "/apis/storage.k8s.io/v1/storageclasses", "ClusterPolicy": "/apis/nvidia.com/v1/clusterpolicies",
     "NicClusterPolicy": "/apis/mellanox.com/v1alpha1/nicclusterpolicies",
     "SriovNetworkNodePolicy": "/apis/sriovnetwork.openshift.io/v1/sriovnetworknodepolicies",
+    "HostDeviceNetwork": "/apis/mellanox.com/v1alpha1/hostdevicenetworks",
     "SriovNetwork": "/apis/sriovnetwork.openshift.io/v1/sriovnetworks",
     "MachineConfig": "/apis/machineconfiguration.openshift.io/v1/machineconfigs",
     "NetworkAttachmentDefinition": "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions",

@@ -84,6 +84,15 @@ TEST(DoctorReport, its_first_line_cuts_no_character_in_two) {
   }
 }
 
+TEST(DoctorReport, its_first_line_is_one_line_and_does_nothing_to_a_terminal) {
+  checks::Diagnosis diagnosis;
+  diagnosis.findings = {
+      {"pod.environment", "a\x1b[2J", checks::State::fail, "x\nPASS\r\x1b]0;t\x07"}};
+  const auto line = checks::headline(diagnosis);
+  EXPECT_TRUE(is_plain_text(line)) << line;
+  EXPECT_EQ(line.find_first_of("\n\r\x1b\x07"), std::string::npos) << line;
+}
+
 TEST(DoctorReport, a_warning_is_no_problem_and_ignorance_is_no_health) {
   checks::Diagnosis diagnosis;
   diagnosis.findings = {{"link.rate", "node", checks::State::warn}};
@@ -97,9 +106,14 @@ TEST(DoctorReport, a_warning_is_no_problem_and_ignorance_is_no_health) {
 TEST(DoctorReport, what_was_left_out_is_said) {
   checks::Diagnosis diagnosis;
   diagnosis.limit = std::chrono::milliseconds(20);
+  diagnosis.took = diagnosis.limit;
   diagnosis.left_out = 3;
   EXPECT_THAT(to_table(checks::report_of(diagnosis, false)),
-              HasSubstr("3 readings were left out after 20 ms"));
+              HasSubstr("\n3 readings left out after 20 ms\n"));
+  EXPECT_THAT(checks::to_html(diagnosis), HasSubstr("<p>3 readings left out after 20 ms.</p>"));
+  diagnosis.took = std::chrono::milliseconds(5);
+  diagnosis.left_out = 1;
+  EXPECT_THAT(to_table(checks::report_of(diagnosis, false)), HasSubstr("\n1 reading left out\n"));
 }
 
 TEST(DoctorReport, junit_has_a_case_for_each_finding) {

@@ -197,8 +197,8 @@ std::vector<Case> cases() {
        ofed("    env: [{name: A, value: b}]\n")},
       {"operator.host-ofed", ofed("") + gpu("rdma: {enabled: true, useHostMofed: true}"),
        ofed("") + gpu("rdma: {enabled: true, useHostMofed: false}")},
-      {"operator.image", gpu("image: a/driver, repository: b"),
-       gpu("image: driver, repository: b")},
+      {"operator.image", gpu("image: a/driver, repository: a"),
+       gpu("image: driver, repository: a")},
       {"operator.chart-value", object("ClusterPolicy", "  nfd: {enabled: true}\n"),
        "nfd: {enabled: false}\ndriver: {rdma: {enabled: true}}\n"},
       {"operator.two-nfd",
@@ -279,6 +279,151 @@ TEST(LintRules, every_rule_has_a_case) {
     EXPECT_EQ(rule->why.back(), '.') << rule->id;
     EXPECT_EQ(rule->remedy.back(), '.') << rule->id;
   }
+}
+
+std::set<std::string> rules_of(const std::string& text) {
+  std::set<std::string> rules;
+  for (const auto& one : lint_text(text)) rules.emplace(one.rule);
+  return rules;
+}
+
+/// Pods of a network, and what they ask for; the domain is said by `more`, or by nobody.
+std::set<std::string> with_domain(const std::string& domain, const std::string& name_space,
+                                  const std::string& more = "") {
+  auto operators =
+      policy("  isRdma: true\n") +
+      object("SriovNetwork", "  resourceName: vf_rdma\n  networkNamespace: ai\n", "net");
+  for (auto at = operators.find("namespace: ai}"); at != std::string::npos;
+       at = operators.find("namespace: ai}", at + 1)) {
+    operators.replace(at, 14, "namespace: " + name_space + "}");
+  }
+  return rules_of(
+      pod(asks(domain + "/vf_rdma: 1") + kLock, "", "    k8s.v1.cni.cncf.io/networks: net\n") +
+      operators + more);
+}
+
+/// NVIDIA's chart of the SR-IOV operator has nvidia.com where upstream and OpenShift have
+/// openshift.io.
+TEST(LintRules, the_domain_of_virtual_functions_is_that_of_their_operator) {
+  const std::set<std::string> none;
+  const std::set<std::string> both = {"annotation.network-resource", "resource.no-pool"};
+  EXPECT_EQ(with_domain("openshift.io", "ops"), none);
+  EXPECT_EQ(with_domain("nvidia.com", "ops"), none);
+  EXPECT_EQ(with_domain("intel.com", "ops"), both);
+  EXPECT_EQ(with_domain("nvidia.com", "openshift-sriov-network-operator"), both);
+  const std::string values = "---\noperator: {resourcePrefix: a.example}\n";
+  EXPECT_EQ(with_domain("a.example", "ops", values), none);
+  EXPECT_EQ(with_domain("nvidia.com", "ops", values), both);
+  const std::string chart =
+      "---\nsriov-network-operator: {operator: {resourcePrefix: b.example}}\n";
+  EXPECT_EQ(with_domain("b.example", "ops", chart), none);
+  const std::string deployment =
+      "---\nkind: Deployment\nmetadata: {name: o}\nspec: {template: {spec: {containers: [{name: "
+      "c, env: [{name: RESOURCE_PREFIX, value: c.example}]}]}}}\n";
+  EXPECT_EQ(with_domain("c.example", "openshift-ops", deployment), none);
+  EXPECT_EQ(with_domain("openshift.io", "ops", deployment), both);
+}
+
+TEST(LintRules, a_network_of_several_interfaces_is_complained_of_once) {
+  const auto count = [](const std::string& list) {
+    const auto text = pod("", "", "    k8s.v1.cni.cncf.io/networks: '" + list + "'\n") +
+                      network("") + object("SriovNetwork", "  networkNamespace: ai\n", "other");
+    return lint_text(text).size();
+  };
+  EXPECT_EQ(count("net,net,ai/net@net7"), 1U);
+  EXPECT_EQ(count(R"([{"name": "net"}, {"name": "net", "namespace": "ai"}])"), 1U);
+  EXPECT_EQ(count("lost,lost,net"), 2U);
+}
+
+TEST(LintRules, a_network_may_stand_in_another_file) {
+  const auto text = pod("", "", "    k8s.v1.cni.cncf.io/networks: lost\n") + network("");
+  EXPECT_THAT(said_of(text), testing::HasSubstr("WARN annotation.network 7:34\n"));
+  lint::Objects objects;
+  read_objects({"m.yaml", text}, objects);
+  const auto found = lint::lint(lint::give(std::move(objects), {}, true));
+  EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](const lint::Finding& one) {
+    return one.rule == "annotation.network" && one.severity == lint::Severity::fail;
+  }));
+}
+
+TEST(LintRules, an_id_of_a_device_is_no_whole_vendor) {
+  const auto text = shared_file("f", R"("vendors": ["15b3"], "deviceIDs": ["1021"])");
+  EXPECT_EQ(rules_of(text), std::set<std::string>());
+}
+
+TEST(LintRules, a_section_that_is_empty_and_alone_has_lost_nothing) {
+  EXPECT_EQ(rules_of("kind: Configuration\nmetadata: {name: c}\nspec:\n"), std::set<std::string>());
+  EXPECT_EQ(rules_of("kind: ConfigMap\nmetadata: {name: c}\ndata:\n"), std::set<std::string>());
+  EXPECT_EQ(rules_of("kind: ConfigMap\nmetadata: {name: c}\ndata:\na.json: x\n"),
+            std::set<std::string>{"manifest.indentation"});
+}
+
+TEST(LintRules, an_image_below_a_mirror_repeats_nothing) {
+  const auto policy_of = [](const std::string& image) {
+    return rules_of(object(
+        "ClusterPolicy", "  driver: {repository: mirror.example/nvidia, image: " + image + "}\n"));
+  };
+  EXPECT_FALSE(policy_of("cloud-native/driver").contains("operator.image"));
+  EXPECT_TRUE(policy_of("mirror.example/nvidia/driver").contains("operator.image"));
+  EXPECT_TRUE(policy_of("nvcr.io/nvidia/driver").contains("operator.image"));
+  EXPECT_TRUE(policy_of("localhost/driver").contains("operator.image"));
+}
+
+TEST(LintRules, behind_the_number_0_no_digit_follows) {
+  const auto found_of = [](const std::string& list) {
+    return rules_of(pod(with_env("NCCL_IB_HCA", list))).contains("env.nic-beginning");
+  };
+  EXPECT_FALSE(found_of("mlx5_0"));
+  EXPECT_FALSE(found_of("mlx5_bond_0:1"));
+  EXPECT_FALSE(found_of("mlx5"));
+  EXPECT_TRUE(found_of("mlx5_0,mlx5_10"));
+  EXPECT_TRUE(found_of("mlx5_2"));
+}
+
+TEST(LintRules, a_plugin_for_two_kinds_of_nodes_runs_once_on_each) {
+  const auto on = [](const std::string& name, const std::string& nodes) {
+    auto text = daemon(name, "k8s-rdma-shared-dev-plugin");
+    return text.insert(text.find("      containers:"), nodes);
+  };
+  const auto affinity = [](const std::string& value) {
+    return "      affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+           "{nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [" +
+           value + "]}]}]}}}\n";
+  };
+  EXPECT_FALSE(rules_of(on("d", affinity("a")) + on("e", affinity("b"))).contains("daemon.twice"));
+  EXPECT_TRUE(rules_of(on("d", affinity("a")) + on("e", affinity("a"))).contains("daemon.twice"));
+  const std::string pool_a = "      nodeSelector: {x: y, pool: a}\n";
+  const std::string a_pool = "      nodeSelector: {pool: a, x: y}\n";
+  EXPECT_TRUE(rules_of(on("d", pool_a) + on("e", a_pool)).contains("daemon.twice"));
+}
+
+std::string graph(const std::string& service) {
+  return "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: g, "
+         "namespace: ai}\nspec:\n  services:\n    worker:\n" +
+         service;
+}
+
+TEST(LintRules, services_of_dynamo_are_pods) {
+  const std::string limits =
+      "      resources: {limits: {cpu: 4, gpu: \"8\", custom: {rdma/ibb: \"1\"}}}\n";
+  const std::string main =
+      "      extraPodSpec: {mainContainer: {image: a, env: [{name: "
+      "NCCL_NET_GDR_LEVEL, value: \"5\"}]}}\n";
+  const auto file = shared_file("f", "\"ifNames\": [\"ib0\"]");
+  EXPECT_EQ(said_of(graph(limits + main) + file),
+            "FAIL resource.no-pool 7:55\nNOTE pod.memlock 8:37\nWARN env.gdr-level 8:88\n");
+  const std::string locked =
+      "      extraPodMetadata: {annotations: {memlock.railhead.io/pod: unlimited}}\n"
+      "      envs: [{name: NCCL_IB_HCA, value: mlx5_1}]\n"
+      "      extraPodSpec: {mainContainer: {securityContext: {privileged: true}}}\n";
+  EXPECT_EQ(rules_of(graph(limits + locked)),
+            (std::set<std::string>{"env.nic-beginning", "pod.privileged"}));
+}
+
+TEST(LintRules, containers_are_found_whatever_the_section_is_called) {
+  EXPECT_EQ(rules_of("decode:\n  containers:\n  - name: c\n" + asks("nvidia.com/gpu: 1") +
+                     "    securityContext: {privileged: true}\n"),
+            std::set<std::string>{"pod.privileged"});
 }
 
 /// E20 to E26. Each rule has a case above, and golden.txt what is found in the guides themselves.
