@@ -24,7 +24,7 @@ from lib.process import output  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 CHART = TREE / "deploy/charts"
 KUSTOMIZE = TREE / "deploy/kustomize"
-NPD = TREE / "deploy/node-problem-detector/railhead-doctor.json"
+NPD = CHART / "files/railhead-doctor.json"
 # The oldest that the chart admits, the oldest that the cluster tests meet, and the newest.
 KUBERNETES = ("1.26.15", "1.30.14", "1.36.3")
 # As the post on k8s-rdma-device-plugin installs its chart.
@@ -36,6 +36,8 @@ CASES = {
     "accounting": ACCOUNTING,
     "inject-only": INJECT_ONLY,
     "everything": ("-f", str(HERE / "values/everything.yaml")),
+    # In place of nodeConditions, which everything has.
+    "node-problem-detector": ("--set", "nodeProblemDetector.enabled=true", "--set", "nodeProblemDetector.namespace=monitoring"),
 }
 EXAMPLES = {path.stem: ("-f", str(path)) for path in sorted((CHART / "examples").iterdir())}
 # Overlay -> what it is the same as.
@@ -72,6 +74,10 @@ WRONG = {
     "events.enabled=1": "'/events/enabled'",
     "doctor.interval=often": "'/doctor/interval'",
     "nodeConditions.enabled=yes": "'/nodeConditions/enabled'",
+    "nodeProblemDetector.program=railhead": "'/nodeProblemDetector/program'",
+    "nodeProblemDetector.hostRoot=host": "'/nodeProblemDetector/hostRoot'",
+    "nodeProblemDetector.namespace=Monitoring": "'/nodeProblemDetector/namespace'",
+    "nodeProblemDetector.enabled=true,nodeConditions.enabled=true": "nodeConditions.enabled and nodeProblemDetector.enabled",
     "nfd.directory=features.d": "'/nfd/directory'",
     "nfd.enable=true": "'/nfd': additional properties 'enable' not allowed",
     "metrics.alerts.enable=true": "additional properties 'enable' not allowed",
@@ -224,6 +230,35 @@ class Chart(unittest.TestCase):
             env = {one["name"]: one.get("value") for one in spec["containers"][0]["env"]}
             self.assertEqual("true", env["RAILHEAD_NODE_CONDITIONS"])
             self.assertEqual(interval, env["RAILHEAD_DOCTOR_INTERVAL"])
+
+    def test_node_problem_detector_mounts_the_file_as_the_page_says(self) -> None:
+        def rendered(*values: str) -> tuple[dict, dict]:
+            """The ConfigMap, and the configuration in it."""
+            words = [word for value in ("nodeProblemDetector.enabled=true", *values) for word in ("--set", value)]
+            made = next(one for one in objects(render(*words, release="railhead"))
+                        if one["metadata"]["name"].endswith("node-problem-detector"))
+            return made, json.loads(made["data"]["railhead-doctor.json"])
+
+        original = json.loads(NPD.read_text())
+        self.assertEqual(original, rendered("nodeProblemDetector.hostRoot=")[1])
+        made, config = rendered("nodeProblemDetector.namespace=monitoring")
+        self.assertEqual("monitoring", made["metadata"]["namespace"])
+        for rule in original["rules"]:
+            rule["args"] += ["--host-root", "/host"]
+        self.assertEqual(original, config)
+        elsewhere = rendered("nodeProblemDetector.program=/opt/railhead/usr/bin/railhead")[1]["rules"]
+        self.assertEqual({"/opt/railhead/usr/bin/railhead"}, {rule["path"] for rule in elsewhere})
+
+        page = (TREE / "docs/doctor.md").read_text().partition("\n## node-problem-detector\n")[2]
+        theirs = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+        places = {one["name"]: one["mountPath"] for one in theirs["extraVolumeMounts"]}
+        sources = {one["name"]: one for one in theirs["extraVolumes"]}
+        self.assertEqual(set(sources), set(places))
+        self.assertEqual(made["metadata"]["name"], sources["railhead-monitor"]["configMap"]["name"])
+        self.assertEqual([f"{places['railhead-monitor']}/{next(iter(made['data']))}"],
+                         theirs["settings"]["custom_plugin_monitors"])
+        self.assertEqual({places["railhead-program"]}, {rule["path"] for rule in config["rules"]})
+        self.assertEqual(places["host"], config["rules"][0]["args"][-1])
 
     def test_events_add_exactly_their_rights(self) -> None:
         def rendered(*values: str) -> list[dict]:
