@@ -42,6 +42,13 @@ struct Console {
   int print(const report::Report& report, int code) const;
 };
 
+/// Refuses what is none of these words, and names the one that was meant.
+CLI::Validator one_of(const std::vector<std::string>& words, const std::string& what);
+
+/// That no row has this id, which one was meant, and `where` all are named.
+Error no_such(const std::string& what, const std::string& id, const std::vector<std::string>& ids,
+              const std::string& where);
+
 /// -o, --no-headers and --color; `more` names formats beyond table, wide, json, yaml. Any other is
 /// refused when the command line is read.
 void add_output_option(CLI::App& app, Console& console, const std::vector<std::string>& more = {});

@@ -86,7 +86,22 @@ WRONG = {
     "cdi.handout=true": "'/cdi/enabled'",
     "existingConfigs[0].configMap=a": "'/existingConfigs/0': missing property 'key'",
     "config.injection.gpus=none": "'/config': got object, want string",
+    "resources.limit.memory=1Gi": "'/resources': additional properties 'limit' not allowed",
+    "affinity.nodeAfinity.a=b": "'/affinity': additional properties 'nodeAfinity' not allowed",
+    "updateStrategy.maxSurge=1": "'/updateStrategy': additional properties 'maxSurge' not allowed",
+    "updateStrategy.type=Recreate": "'/updateStrategy/type'",
+    "extraEnv[0].name=A,extraEnv[0].valeu=b": "'/extraEnv/0': additional properties 'valeu' not allowed",
 }
+
+# Values that the page names in place of their default.
+MOUNT_VALUES = {
+    "/var/run/nri": "nri.directory",
+    "/var/lib/kubelet/device-plugins": "kubelet.devicePluginDir",
+    "/var/lib/kubelet/pod-resources": "kubelet.rootDir` + `/pod-resources",
+    "/etc/kubernetes/node-feature-discovery/features.d": "nfd.directory",
+}
+# Objects of Kubernetes, which values.yaml has as one value.
+WHOLE = ("resources", "affinity", "updateStrategy")
 
 
 def tool(name: str) -> pathlib.Path:
@@ -144,7 +159,9 @@ class Chart(unittest.TestCase):
     railhead: str
 
     def test_helm_finds_nothing_to_say(self) -> None:
-        output(tool("helm"), "lint", "--strict", CHART)
+        for name, values in {**CASES, **EXAMPLES}.items():
+            with self.subTest(name):
+                output(tool("helm"), "lint", "--strict", CHART, *values)
 
     def test_generated_files_are_as_they_would_be_generated(self) -> None:
         for path, text in blessed().items():
@@ -166,6 +183,45 @@ class Chart(unittest.TestCase):
                 render("--set", setting)
             self.assertIn(message, str(refused.exception))
 
+    def test_a_value_of_another_type_is_refused_by_its_name(self) -> None:
+        schema = json.loads((CHART / "values.schema.json").read_text())
+
+        def paths_of(properties: dict, before: str = "") -> dict[str, str]:
+            """Path of each value -> a JSON value that it cannot have."""
+            found: dict[str, str] = {}
+            for key, one in properties.items():
+                path = f"{before}{key}"
+                if "properties" in one and one["additionalProperties"] is False and path not in WHOLE:
+                    found.update(paths_of(one["properties"], f"{path}."))
+                is_number = "type" in one and one["type"] not in ("object", "array", "string", "boolean")
+                found[path] = '{"a": []}' if is_number else "7"
+            return found
+
+        for path, wrong in paths_of(schema["properties"]).items():
+            with self.subTest(path), self.assertRaises(AssertionError) as refused:
+                render("--set-json", f"{path}={wrong}")
+            self.assertIn(f"'/{path.replace('.', '/')}'", str(refused.exception))
+
+    def test_two_releases_share_no_object(self) -> None:
+        def names(release: str, namespace: str) -> set[tuple]:
+            text = output(tool("helm"), "template", release, CHART, "--namespace", namespace, *CASES["everything"])
+            return {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]) for one in objects(text)}
+
+        self.assertFalse(names("railhead", "kube-system") & names("other", "kube-system"))
+        self.assertFalse(names("railhead", "kube-system") & names("railhead", "elsewhere"))
+
+    def test_every_mount_and_capability_is_on_the_page(self) -> None:
+        page = (TREE / "docs/security.md").read_text()
+        for name in CASES:
+            spec = next(one for one in objects(render(*CASES[name])) if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
+            for container in [*spec.get("initContainers", []), *spec["containers"]]:
+                for mount in container["volumeMounts"]:
+                    path = re.sub("(/railhead-existing/).*", r"\1…", mount["mountPath"])
+                    if mount["name"] != "nccl":  # which the values add
+                        self.assertIn(f"`{MOUNT_VALUES.get(path, path)}`", page)
+                for capability in container["securityContext"].get("capabilities", {}).get("add", []):
+                    self.assertIn(f"`CAP_{capability}`", page)
+
     def test_every_value_is_documented_and_in_the_schema(self) -> None:
         schema = json.loads((CHART / "values.schema.json").read_text())
 
@@ -173,7 +229,7 @@ class Chart(unittest.TestCase):
             self.assertEqual(set(values), set(properties) - {"global"}, path)
             for key, value in values.items():
                 inner = properties[key].get("properties")
-                if isinstance(value, dict) and inner:
+                if isinstance(value, dict) and inner and key not in WHOLE:
                     self.assertIs(False, properties[key]["additionalProperties"], f"{path}{key}")
                     compare(value, inner, f"{path}{key}.")
                 else:

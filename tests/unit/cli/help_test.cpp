@@ -76,6 +76,27 @@ TEST(Usage, a_mistyped_word_is_recognised) {
   EXPECT_THAT(run({"nics", "more"}).err, HasSubstr("railhead nics: no use for \"more\""));
 }
 
+TEST(Usage, a_mistyped_name_or_word_of_an_option_is_recognised) {
+  for (const auto& [words, meant] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"doctor", "--check", "link.port-stat"},
+            "no check \"link.port-stat\"; did you mean link.port-state? --list names all"},
+           {{"doctor", "--explain", "links.mtu"}, "did you mean link.mtu?"},
+           {{"doctor", "--check", "kube.pendin"},
+            "did you mean kube.pending? --kube --list names those of a cluster"},
+           {{"doctor", "--kube", "--explain", "kube.pendin"}, "did you mean kube.pending?"},
+           {{"lint", "--explain", "pod.memlok"}, "did you mean pod.memlock? --list names all"},
+           {{"setup", "profile", "bare-metal"}, "did you mean bare-metal-ib?"},
+           {{"setup", "plan", "--profile", "rocee"}, "did you mean roce?"},
+           {{"setup", "plan", "--profile", "roce", "--allow", "R22"}, "did you mean R2?"},
+           {{"completion", "bsah"}, "did you mean bash?"},
+           {{"nics", "--color", "alway"}, "did you mean always?"}}) {
+    const auto said = run(words);
+    EXPECT_EQ(said.code, cli::kExitUsage) << join(words, " ");
+    EXPECT_THAT(said.err, HasSubstr(meant));
+    EXPECT_EQ(said.out, "");
+  }
+}
+
 TEST(Usage, a_snapshot_has_one_format_and_makes_no_file_of_that_name) {
   const auto said = run({"snapshot", "-o", "json"});
   EXPECT_EQ(said.code, cli::kExitUsage);
