@@ -178,6 +178,11 @@ TEST(ExitCode, of_a_degraded_machine_is_that_of_a_problem) {
                 Not(testing::IsEmpty()))
         << command;
   }
+  // A format says the same in another form.
+  for (const char* format : {"wide", "json", "yaml", "tree", "svg", "dot", "nccl"}) {
+    EXPECT_EQ(run_on("dgx-h100-degraded", "topology", {"-o", format}).code, cli::kExitProblem)
+        << format;
+  }
 }
 
 TEST(Gpus, are_named_as_they_are_printed) {
