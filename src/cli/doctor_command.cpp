@@ -213,7 +213,7 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
                   });
   app->add_option("--pid", flags->target.pid, "look at the container of this process")
       ->type_name("N")
-      ->check(CLI::Range(1, 0x7fffffff))
+      ->check(shell::number_between(1, 0x7fffffff))
       ->excludes(pod);
   app->add_option("--explain", flags->question.explain,
                   "what a check looks at, its rule and its remedy")

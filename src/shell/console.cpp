@@ -27,6 +27,23 @@ CLI::Validator one_of(const std::vector<std::string>& words, const std::string& 
   return {check, "{" + join(words, ",") + "}"};
 }
 
+CLI::Validator number_between(std::uint64_t least, std::uint64_t most) {
+  const auto check = [least, most](const std::string& text) {
+    const auto number = parse_unsigned(text);
+    if (number && *number >= least && *number <= most) return std::string();
+    return in_quotes(text) + " is no number from " + std::to_string(least) + " to " +
+           std::to_string(most);
+  };
+  return {check, ""};
+}
+
+CLI::Validator file_is_named() {
+  const auto check = [](const std::string& text) {
+    return std::string(text.empty() ? "no file is named" : "");
+  };
+  return {check, ""};
+}
+
 Error no_such(const std::string& what, const std::string& id, const std::vector<std::string>& ids,
               const std::string& where) {
   const auto meant = did_you_mean(id, ids);

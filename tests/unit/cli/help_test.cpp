@@ -97,6 +97,26 @@ TEST(Usage, a_mistyped_name_or_word_of_an_option_is_recognised) {
   }
 }
 
+TEST(Usage, says_in_plain_words_what_is_missing_or_too_much) {
+  for (const auto& [words, what] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{}, "railhead: no command is named\n"},
+           {{"setup"}, "railhead setup: no command is named\n"},
+           {{"nics", "--snapshot"}, "railhead nics: a value is missing: --snapshot FILE\n"},
+           {{"nics", "--color"}, "a value is missing: --color auto|always|never\n"},
+           {{"nics", "--snapshot=a", "--snapshot=b"}, "--snapshot is given more than once\n"},
+           {{"snapshot", "-o", "x", "-o", "y"}, "an option is given more than once\n"},
+           {{"doctor", "--pid", "x"}, "--pid: \"x\" is no number from 1 to 2147483647\n"},
+           {{"doctor", "--pid", "0"}, "--pid: \"0\" is no number from 1 to 2147483647\n"},
+           {{"nics", "--config", ""}, "--config: no file is named\n"},
+           {{"nics", "--snapshot", ""}, "--snapshot: no file is named\n"},
+           {{"topology", "--nccl-topo", ""}, "--nccl-topo: no file is named\n"}}) {
+    const auto said = run(words);
+    EXPECT_EQ(said.code, cli::kExitUsage) << join(words, " ");
+    EXPECT_THAT(said.err, HasSubstr(what));
+    EXPECT_EQ(said.out, "");
+  }
+}
+
 TEST(Usage, a_snapshot_has_one_format_and_makes_no_file_of_that_name) {
   const auto said = run({"snapshot", "-o", "json"});
   EXPECT_EQ(said.code, cli::kExitUsage);
