@@ -102,9 +102,10 @@ void add_rdma_plugin_flags(CLI::App& app, Invocation& invocation) {
 }
 
 void add_config_option(CLI::App& app, Invocation& invocation) {
-  app.add_option("--config", invocation.config_files,
-                 "configuration file; may be repeated: the last that has a setting wins, and pools of all "
-                 "count [/etc/railhead/config.yaml]")
+  app.add_option(
+         "--config", invocation.config_files,
+         "configuration file; may be repeated: the last that has a setting wins, and pools of all "
+         "count [/etc/railhead/config.yaml]")
       ->type_name("FILE")
       ->check(shell::file_is_named())
       ->allow_extra_args(false);

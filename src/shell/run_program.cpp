@@ -49,8 +49,8 @@ std::string usage_of(const CLI::App& command, std::string_view name) {
   return std::string(name);
 }
 
-/// The library says "A subcommand is required", "--size: 1 required SIZE missing", "--size: At Most 1
-/// required but received 2" and "Could not convert: --depth = x".
+/// The library says "A subcommand is required", "--size: 1 required SIZE missing", "--size: At Most
+/// 1 required but received 2" and "Could not convert: --depth = x".
 std::string in_plain_words(const CLI::App& command, const CLI::ParseError& problem) {
   constexpr std::string_view kBegin = "Could not convert: ";
   constexpr std::string_view kMiddle = " = ";

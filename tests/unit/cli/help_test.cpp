@@ -80,7 +80,7 @@ TEST(Usage, a_mistyped_name_or_word_of_an_option_is_recognised) {
   for (const auto& [words, meant] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"doctor", "--check", "link.port-stat"},
             "no check \"link.port-stat\"; did you mean link.port-state? --list names all"},
-           {{"doctor", "--explain", "links.mtu"}, "did you mean link.mtu?"},
+           {{"doctor", "--explain", "link.ratee"}, "did you mean link.rate?"},
            {{"doctor", "--check", "kube.pendin"},
             "did you mean kube.pending? --kube --list names those of a cluster"},
            {{"doctor", "--kube", "--explain", "kube.pendin"}, "did you mean kube.pending?"},
