@@ -35,7 +35,7 @@ void add_measuring_options(CLI::App& app, shell::Console& console, Options& opti
                  "[host]")
       ->type_name("host|gpu:dmabuf|gpu:peermem|gpu|all");
   app.add_option("--mtu", options.mtu, "largest path MTU to use [what both ports have]")
-      ->check(CLI::Range(256, 4096))
+      ->check(shell::number_between(256, 4096))
       ->type_name("BYTES");
   app.add_option("--rate-cap", options.rate_cap,
                  "at most so many bits a second (10G), of all NICs and of both directions of a "

@@ -2,7 +2,7 @@
 //
 // What the checks of a node say as conditions of its Node in Kubernetes, in the words of
 // node-problem-detector: a condition is a problem, so False is healthy. Types and reasons are those
-// of deploy/node-problem-detector/railhead-doctor.json.
+// of deploy/charts/files/railhead-doctor.json.
 #pragma once
 
 #include <chrono>

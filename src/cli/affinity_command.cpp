@@ -181,18 +181,29 @@ std::string no_gpu_text(const node::Node& node) {
          "topology.file";
 }
 
-/// The fields and lines about the container.
+std::vector<std::string> names_of(const node::Node& node, const std::vector<std::size_t>& nics) {
+  std::vector<std::string> names;
+  for (const auto n : nics) names.push_back(node.nics[n].name);
+  return names;
+}
+
+/// The fields and lines about the container, and about one whose pod has a network of its own.
 void add_container(const node::Node& node, const inject::Decision& decision,
-                   report::Report& report) {
+                   const inject::Decision& apart, report::Report& report) {
   std::vector<std::string> lines;
   for (const auto& device : decision.adjustment.devices) lines.push_back(device.path);
-  report.json["nics"] =
-      data::json_list(decision.nics, [&](std::size_t n) { return node.nics[n].name; });
+  report.json["nics"] = names_of(node, decision.nics);
   report.json["devices"] = lines;
   report.json["env"] = data::Json::object();
   for (const auto& [name, value] : decision.adjustment.env) {
     report.json["env"][name] = value;
     lines.push_back(name + "=" + value);
+  }
+  const auto others = names_of(node, apart.nics);
+  report.json["ownNetwork"] = {{"nics", others}, {"reason", apart.reason_code}};
+  if (apart.nics != decision.nics) {
+    lines.push_back("with a network of its own: " +
+                    (others.empty() ? "no NIC (" + apart.reason_code + ")" : join(others, ", ")));
   }
   report.add("A CONTAINER WITH THESE GPUS GETS", std::move(lines));
 }
@@ -206,6 +217,8 @@ report::Report affinity_report(const inject::DecisionTable& table,
   request.pod_namespaces = {"ipc"};
   request.name = "sample";
   const auto decision = inject::decide_holding(gpus, request, table, {});
+  request.pod_namespaces.emplace_back("network");
+  const auto apart = inject::decide_holding(gpus, request, table, {});
   report::Report report;
   report.json = report::make_document("Affinity");
   report.json["node"] = node.name;
@@ -218,7 +231,7 @@ report::Report affinity_report(const inject::DecisionTable& table,
     if (!node.nics.empty()) report.add("", {source_line(table.topology())});
   }
   report.add("", no_rdma_lines(node));
-  add_container(node, decision, report);
+  add_container(node, decision, apart, report);
   if (with_reasons) add_explanation(report, table, selection);
   auto warnings = warnings_of(table, selection, decision);
   report.json["warnings"] = warnings;
@@ -255,8 +268,8 @@ void add_affinity_command(CLI::App& program, Invocation& invocation) {
   app->add_flag("--explain", flags->explain,
                 "every NIC as each GPU sees it, with the reason for or against it");
   app->footer(
-      "The container is on the host's network. With a network of its own it gets no Ethernet NIC\n"
-      "by its GPUs alone.\n"
+      "The container is on the host's network, and where one with a network of its own gets\n"
+      "other NICs by its GPUs alone, a line says so: an Ethernet NIC has no address there.\n"
       "Exit codes: 0 ok; 1 the GPUs get no NIC, or one that is due to them cannot carry traffic;\n"
       "2 the machine cannot be read, or its NCCL file does not say of any function that it is a "
       "GPU.\n"

@@ -75,6 +75,9 @@ void add_settings(CLI::App& app, Invocation& invocation,
                (row->fallback.empty() ? "none" : std::string(row->fallback)) + "]")
         ->type_name(std::string(row->shape));
   }
+  for (const char* name : {"--snapshot", "--nccl-topo"}) {
+    if (auto* file = app.get_option_no_throw(name)) file->check(shell::file_is_named());
+  }
   auto* root = app.get_option_no_throw("--host-root");
   auto* snapshot = app.get_option_no_throw("--snapshot");
   if (root != nullptr && snapshot != nullptr) snapshot->excludes(root);
@@ -99,9 +102,12 @@ void add_rdma_plugin_flags(CLI::App& app, Invocation& invocation) {
 }
 
 void add_config_option(CLI::App& app, Invocation& invocation) {
-  app.add_option("--config", invocation.config_files,
-                 "configuration file; may be repeated, later ones win [/etc/railhead/config.yaml]")
+  app.add_option(
+         "--config", invocation.config_files,
+         "configuration file; may be repeated: the last that has a setting wins, and pools of all "
+         "count [/etc/railhead/config.yaml]")
       ->type_name("FILE")
+      ->check(shell::file_is_named())
       ->allow_extra_args(false);
 }
 

@@ -35,9 +35,13 @@ struct DoctorFlags {
 Result<const checks::Check*> check_named(const std::string& id) {
   const auto* check = checks::find_check(id);
   if (check != nullptr) return check;
-  const auto list =
-      id.starts_with("kube.") ? "; --kube --list names those of a cluster" : "; --list names all";
-  return Error{ErrorCode::usage, "no check " + in_quotes(id) + list};
+  if (id.starts_with("kube.")) {
+    return shell::no_such("check", id, cluster_check_ids(),
+                          "--kube --list names those of a cluster");
+  }
+  std::vector<std::string> ids;
+  for (const auto* one : checks::every_check()) ids.emplace_back(one->id);
+  return shell::no_such("check", id, ids, "--list names all");
 }
 
 Result<std::vector<const checks::Check*>> chosen(const DoctorFlags& flags) {
@@ -217,7 +221,7 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
                   });
   app->add_option("--pid", flags->target.pid, "look at the container of this process")
       ->type_name("N")
-      ->check(CLI::Range(1, 0x7fffffff))
+      ->check(shell::number_between(1, 0x7fffffff))
       ->excludes(pod);
   app->add_option("--explain", flags->question.explain,
                   "what a check looks at, its rule and its remedy")

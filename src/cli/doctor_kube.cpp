@@ -36,11 +36,16 @@ Result<kube::Access> cluster_access(const Invocation& invocation, const std::str
 Result<const cluster::ClusterCheck*> cluster_check_named(const std::string& id) {
   const auto* check = cluster::find_check(id);
   if (check != nullptr) return check;
-  return Error{ErrorCode::usage,
-               "no check " + in_quotes(id) + " of a cluster; --kube --list names all"};
+  return shell::no_such("check of a cluster", id, cluster_check_ids(), "--kube --list names all");
 }
 
 }  // namespace
+
+std::vector<std::string> cluster_check_ids() {
+  std::vector<std::string> ids;
+  for (const auto* check : cluster::all_checks()) ids.emplace_back(check->row.id);
+  return ids;
+}
 
 void add_kube_options(CLI::App& app, KubeTarget& target) {
   app.add_flag("--kube", target.wanted,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/doctor_print.h"
 
@@ -12,6 +13,9 @@ struct KubeTarget {
   bool wanted = false;
   std::string kubeconfig;
 };
+
+/// Of every check that --kube makes.
+std::vector<std::string> cluster_check_ids();
 
 /// --kube and --kubeconfig.
 void add_kube_options(CLI::App& app, KubeTarget& target);

@@ -37,7 +37,9 @@ Result<int> run_lint(const Invocation& invocation, const LintFlags& flags,
   if (!flags.explain.empty()) {
     const auto* rule = lint::find_rule(flags.explain);
     if (rule == nullptr) {
-      return Error{ErrorCode::usage, "no rule " + in_quotes(flags.explain) + "; --list names all"};
+      std::vector<std::string> ids;
+      for (const auto* one : lint::all_rules()) ids.emplace_back(one->id);
+      return shell::no_such("rule", flags.explain, ids, "--list names all");
     }
     return invocation.print(lint::explanation_of(*rule), kExitOk);
   }

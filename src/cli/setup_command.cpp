@@ -363,7 +363,7 @@ void add_allow_option(CLI::App& app, const SharedOptions& options) {
   app.add_option("--allow", options->allowed,
                  "the riskiest class to be done: R1 nothing that runs notices, R2 services are "
                  "restarted, R4 takes effect with a reboot [R1]")
-      ->check(CLI::IsMember({"R1", "R2", "R4"}));
+      ->check(shell::one_of({"R1", "R2", "R4"}, "a class of steps"));
 }
 
 void add_dry_run(CLI::App& app, const SharedOptions& options) {

@@ -150,13 +150,13 @@ constexpr std::array kTopologyFormats = {
 };
 
 int print_topology(const Invocation& invocation, const inject::DecisionTable& table) {
+  const auto code = lost_nic_lines(table).empty() ? kExitOk : kExitProblem;
   for (const auto& format : kTopologyFormats) {
     if (invocation.output != format.name) continue;
     invocation.out << format.render(invocation, table);
-    return kExitOk;
+    return code;
   }
   const auto columns = invocation.output == "table" ? invocation.style().columns : 0;
-  const auto code = lost_nic_lines(table).empty() ? kExitOk : kExitProblem;
   return invocation.print(topology_report(table, columns), code);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/closest.h"
 #include "base/contains.h"
 #include "base/text.h"
 #include "data/keys.h"
@@ -378,7 +379,7 @@ Result<Wanted> find_profile(std::string_view name) {
     known.emplace_back(profile.name);
   }
   return Error{ErrorCode::usage, "there is no profile " + in_quotes(std::string(name)) + ", but " +
-                                     join(known, ", ")};
+                                     join(known, ", ") + did_you_mean(name, known)};
 }
 
 }  // namespace railhead::setup

@@ -83,7 +83,7 @@ void add_completion_command(CLI::App& program, Console& console) {
   const auto shell = std::make_shared<std::string>();
   app->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(one_of({"bash", "zsh", "fish"}, "a shell that there is a script for"));
   const auto& name = program.get_name();
   app->footer("Exit codes: 0 ok, 64 there is no script for this shell.\nExamples: source <(" +
               name + " completion bash)\n          " + name + " completion fish | source");

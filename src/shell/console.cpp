@@ -16,17 +16,40 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenLooks{2000};
 constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
 
-/// Refuses a word that is none of these, and names the one that was meant.
-std::function<std::string(const std::string&)> one_of(const std::vector<std::string>& words,
-                                                      const std::string& what) {
-  return [words, what](const std::string& text) {
+}  // namespace
+
+CLI::Validator one_of(const std::vector<std::string>& words, const std::string& what) {
+  const auto check = [words, what](const std::string& text) {
     if (contains(words, text)) return std::string();
     return in_quotes(text) + " is not " + what + " (" + join(words, "|") + ")" +
            did_you_mean(text, words);
   };
+  return {check, "{" + join(words, ",") + "}"};
 }
 
-}  // namespace
+CLI::Validator number_between(std::uint64_t least, std::uint64_t most) {
+  const auto check = [least, most](const std::string& text) {
+    const auto number = parse_unsigned(text);
+    if (number && *number >= least && *number <= most) return std::string();
+    return in_quotes(text) + " is no number from " + std::to_string(least) + " to " +
+           std::to_string(most);
+  };
+  return {check, ""};
+}
+
+CLI::Validator file_is_named() {
+  const auto check = [](const std::string& text) {
+    return std::string(text.empty() ? "no file is named" : "");
+  };
+  return {check, ""};
+}
+
+Error no_such(const std::string& what, const std::string& id, const std::vector<std::string>& ids,
+              const std::string& where) {
+  const auto meant = did_you_mean(id, ids);
+  return {ErrorCode::usage,
+          "no " + what + " " + in_quotes(id) + (meant.empty() ? ";" : meant) + " " + where};
+}
 
 void Console::answer(CLI::App& app, const std::function<Result<int>()>& answer) {
   app.callback([this, &app, answer] {
@@ -75,13 +98,11 @@ void add_output_option(CLI::App& app, Console& console, const std::vector<std::s
   auto formats = report::format_names();
   formats.insert(formats.end(), more.begin(), more.end());
   app.add_option("-o,--output", console.output, "format [table]")
-      ->type_name(join(formats, "|"))
       ->check(one_of(formats, "a format of this command"));
   app.add_flag("--no-headers", console.no_headers, "tables without the line of headers");
   const std::vector<std::string> when = {"auto", "always", "never"};
   app.add_option("--color", console.color,
                  "red for what is broken; auto: on a terminal, unless NO_COLOR is set [auto]")
-      ->type_name(join(when, "|"))
       ->check(one_of(when, "a word of --color"));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <string>
@@ -41,6 +42,19 @@ struct Console {
   /// than before.
   int print(const report::Report& report, int code) const;
 };
+
+/// Refuses what is none of these words, and names the one that was meant.
+CLI::Validator one_of(const std::vector<std::string>& words, const std::string& what);
+
+/// Refuses what is no whole number of this range.
+CLI::Validator number_between(std::uint64_t least, std::uint64_t most);
+
+/// Refuses an empty text: a shell's variable that is not set names no file.
+CLI::Validator file_is_named();
+
+/// That no row has this id, which one was meant, and `where` all are named.
+Error no_such(const std::string& what, const std::string& id, const std::vector<std::string>& ids,
+              const std::string& where);
 
 /// -o, --no-headers and --color; `more` names formats beyond table, wide, json, yaml. Any other is
 /// refused when the command line is read.

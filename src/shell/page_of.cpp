@@ -14,10 +14,6 @@ OptionPage option_page(const CLI::Option& option) {
   if (page.is_argument) page.names = {option.get_name(true)};
   const bool is_switch = option.get_items_expected_max() == 0;
   page.shape = option.get_type_name();
-  // "SECONDS:FLOAT in [0 - 60]" is how CLI11 names a range.
-  if (const auto range = page.shape.find(" in ["); range != std::string::npos) {
-    page.shape.resize(page.shape.rfind(':', range));
-  }
   page.value_may_be_left_out = is_switch && !page.shape.empty();
   page.help = option.get_description();
   page.is_required = option.get_required();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <ostream>
 
 #include "base/closest.h"
+#include "base/contains.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "shell/command_page.h"
@@ -39,11 +41,32 @@ std::string unknown_word(const CLI::App& command, const std::vector<std::string>
   return "";
 }
 
-/// The library says "Could not convert: --depth = x".
-std::string refused_value(const CLI::App& command, const CLI::ParseError& problem) {
+/// "--size SIZE", as the help has it.
+std::string usage_of(const CLI::App& command, std::string_view name) {
+  for (const auto& option : page_of(command).options) {
+    if (contains(option.names, std::string(name))) return option.usage();
+  }
+  return std::string(name);
+}
+
+/// The library says "A subcommand is required", "--size: 1 required SIZE missing", "--size: At Most
+/// 1 required but received 2" and "Could not convert: --depth = x".
+std::string in_plain_words(const CLI::App& command, const CLI::ParseError& problem) {
   constexpr std::string_view kBegin = "Could not convert: ";
   constexpr std::string_view kMiddle = " = ";
   const std::string_view said = problem.what();
+  if (said == "A subcommand is required") return "no command is named";
+  const auto name_before = [said](std::string_view text) -> std::optional<std::string_view> {
+    const auto at = said.find(text);
+    if (at == std::string_view::npos) return std::nullopt;
+    return said.substr(0, at);
+  };
+  if (const auto missing = name_before(": 1 required ")) {
+    return "a value is missing: " + usage_of(command, *missing);
+  }
+  if (const auto repeated = name_before(": At Most 1 required")) {  // no name: one that help hides
+    return (repeated->empty() ? "an option" : std::string(*repeated)) + " is given more than once";
+  }
   const auto middle = said.find(kMiddle);
   if (!said.starts_with(kBegin) || middle == std::string_view::npos) return std::string(said);
   const std::string name(said.substr(kBegin.size(), middle - kBegin.size()));
@@ -57,7 +80,7 @@ int usage_error(const CLI::App& program, const CLI::ParseError& problem, std::os
   const auto& command = named_command(program);
   auto what = unknown_word(command, command.remaining());
   if (what.empty()) what = unknown_word(command, program.remaining());
-  if (what.empty()) what = refused_value(command, problem);
+  if (what.empty()) what = in_plain_words(command, problem);
   const auto name = full_name(command);
   err << name << ": " << what << "\n" << name << " --help names all\n";
   return kExitUsage;

@@ -24,7 +24,7 @@ from lib.process import output  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 CHART = TREE / "deploy/charts"
 KUSTOMIZE = TREE / "deploy/kustomize"
-NPD = TREE / "deploy/node-problem-detector/railhead-doctor.json"
+NPD = CHART / "files/railhead-doctor.json"
 # The oldest that the chart admits, the oldest that the cluster tests meet, and the newest.
 KUBERNETES = ("1.26.15", "1.30.14", "1.36.3")
 # As the post on k8s-rdma-device-plugin installs its chart.
@@ -36,6 +36,8 @@ CASES = {
     "accounting": ACCOUNTING,
     "inject-only": INJECT_ONLY,
     "everything": ("-f", str(HERE / "values/everything.yaml")),
+    # In place of nodeConditions, which everything has.
+    "node-problem-detector": ("--set", "nodeProblemDetector.enabled=true", "--set", "nodeProblemDetector.namespace=monitoring"),
 }
 EXAMPLES = {path.stem: ("-f", str(path)) for path in sorted((CHART / "examples").iterdir())}
 # Overlay -> what it is the same as.
@@ -72,6 +74,10 @@ WRONG = {
     "events.enabled=1": "'/events/enabled'",
     "doctor.interval=often": "'/doctor/interval'",
     "nodeConditions.enabled=yes": "'/nodeConditions/enabled'",
+    "nodeProblemDetector.program=railhead": "'/nodeProblemDetector/program'",
+    "nodeProblemDetector.hostRoot=host": "'/nodeProblemDetector/hostRoot'",
+    "nodeProblemDetector.namespace=Monitoring": "'/nodeProblemDetector/namespace'",
+    "nodeProblemDetector.enabled=true,nodeConditions.enabled=true": "nodeConditions.enabled and nodeProblemDetector.enabled",
     "nfd.directory=features.d": "'/nfd/directory'",
     "nfd.enable=true": "'/nfd': additional properties 'enable' not allowed",
     "metrics.alerts.enable=true": "additional properties 'enable' not allowed",
@@ -80,7 +86,22 @@ WRONG = {
     "cdi.handout=true": "'/cdi/enabled'",
     "existingConfigs[0].configMap=a": "'/existingConfigs/0': missing property 'key'",
     "config.injection.gpus=none": "'/config': got object, want string",
+    "resources.limit.memory=1Gi": "'/resources': additional properties 'limit' not allowed",
+    "affinity.nodeAfinity.a=b": "'/affinity': additional properties 'nodeAfinity' not allowed",
+    "updateStrategy.maxSurge=1": "'/updateStrategy': additional properties 'maxSurge' not allowed",
+    "updateStrategy.type=Recreate": "'/updateStrategy/type'",
+    "extraEnv[0].name=A,extraEnv[0].valeu=b": "'/extraEnv/0': additional properties 'valeu' not allowed",
 }
+
+# Values that the page names in place of their default.
+MOUNT_VALUES = {
+    "/var/run/nri": "nri.directory",
+    "/var/lib/kubelet/device-plugins": "kubelet.devicePluginDir",
+    "/var/lib/kubelet/pod-resources": "kubelet.rootDir` + `/pod-resources",
+    "/etc/kubernetes/node-feature-discovery/features.d": "nfd.directory",
+}
+# Objects of Kubernetes, which values.yaml has as one value.
+WHOLE = ("resources", "affinity", "updateStrategy")
 
 
 def tool(name: str) -> pathlib.Path:
@@ -138,7 +159,9 @@ class Chart(unittest.TestCase):
     railhead: str
 
     def test_helm_finds_nothing_to_say(self) -> None:
-        output(tool("helm"), "lint", "--strict", CHART)
+        for name, values in {**CASES, **EXAMPLES}.items():
+            with self.subTest(name):
+                output(tool("helm"), "lint", "--strict", CHART, *values)
 
     def test_generated_files_are_as_they_would_be_generated(self) -> None:
         for path, text in blessed().items():
@@ -160,6 +183,45 @@ class Chart(unittest.TestCase):
                 render("--set", setting)
             self.assertIn(message, str(refused.exception))
 
+    def test_a_value_of_another_type_is_refused_by_its_name(self) -> None:
+        schema = json.loads((CHART / "values.schema.json").read_text())
+
+        def paths_of(properties: dict, before: str = "") -> dict[str, str]:
+            """Path of each value -> a JSON value that it cannot have."""
+            found: dict[str, str] = {}
+            for key, one in properties.items():
+                path = f"{before}{key}"
+                if "properties" in one and one["additionalProperties"] is False and path not in WHOLE:
+                    found.update(paths_of(one["properties"], f"{path}."))
+                is_number = "type" in one and one["type"] not in ("object", "array", "string", "boolean")
+                found[path] = '{"a": []}' if is_number else "7"
+            return found
+
+        for path, wrong in paths_of(schema["properties"]).items():
+            with self.subTest(path), self.assertRaises(AssertionError) as refused:
+                render("--set-json", f"{path}={wrong}")
+            self.assertIn(f"'/{path.replace('.', '/')}'", str(refused.exception))
+
+    def test_two_releases_share_no_object(self) -> None:
+        def names(release: str, namespace: str) -> set[tuple]:
+            text = output(tool("helm"), "template", release, CHART, "--namespace", namespace, *CASES["everything"])
+            return {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]) for one in objects(text)}
+
+        self.assertFalse(names("railhead", "kube-system") & names("other", "kube-system"))
+        self.assertFalse(names("railhead", "kube-system") & names("railhead", "elsewhere"))
+
+    def test_every_mount_and_capability_is_on_the_page(self) -> None:
+        page = (TREE / "docs/security.md").read_text()
+        for name in CASES:
+            spec = next(one for one in objects(render(*CASES[name])) if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
+            for container in [*spec.get("initContainers", []), *spec["containers"]]:
+                for mount in container["volumeMounts"]:
+                    path = re.sub("(/railhead-existing/).*", r"\1…", mount["mountPath"])
+                    if mount["name"] != "nccl":  # which the values add
+                        self.assertIn(f"`{MOUNT_VALUES.get(path, path)}`", page)
+                for capability in container["securityContext"].get("capabilities", {}).get("add", []):
+                    self.assertIn(f"`CAP_{capability}`", page)
+
     def test_every_value_is_documented_and_in_the_schema(self) -> None:
         schema = json.loads((CHART / "values.schema.json").read_text())
 
@@ -167,7 +229,7 @@ class Chart(unittest.TestCase):
             self.assertEqual(set(values), set(properties) - {"global"}, path)
             for key, value in values.items():
                 inner = properties[key].get("properties")
-                if isinstance(value, dict) and inner:
+                if isinstance(value, dict) and inner and key not in WHOLE:
                     self.assertIs(False, properties[key]["additionalProperties"], f"{path}{key}")
                     compare(value, inner, f"{path}{key}.")
                 else:
@@ -224,6 +286,35 @@ class Chart(unittest.TestCase):
             env = {one["name"]: one.get("value") for one in spec["containers"][0]["env"]}
             self.assertEqual("true", env["RAILHEAD_NODE_CONDITIONS"])
             self.assertEqual(interval, env["RAILHEAD_DOCTOR_INTERVAL"])
+
+    def test_node_problem_detector_mounts_the_file_as_the_page_says(self) -> None:
+        def rendered(*values: str) -> tuple[dict, dict]:
+            """The ConfigMap, and the configuration in it."""
+            words = [word for value in ("nodeProblemDetector.enabled=true", *values) for word in ("--set", value)]
+            made = next(one for one in objects(render(*words, release="railhead"))
+                        if one["metadata"]["name"].endswith("node-problem-detector"))
+            return made, json.loads(made["data"]["railhead-doctor.json"])
+
+        original = json.loads(NPD.read_text())
+        self.assertEqual(original, rendered("nodeProblemDetector.hostRoot=")[1])
+        made, config = rendered("nodeProblemDetector.namespace=monitoring")
+        self.assertEqual("monitoring", made["metadata"]["namespace"])
+        for rule in original["rules"]:
+            rule["args"] += ["--host-root", "/host"]
+        self.assertEqual(original, config)
+        elsewhere = rendered("nodeProblemDetector.program=/opt/railhead/usr/bin/railhead")[1]["rules"]
+        self.assertEqual({"/opt/railhead/usr/bin/railhead"}, {rule["path"] for rule in elsewhere})
+
+        page = (TREE / "docs/doctor.md").read_text().partition("\n## node-problem-detector\n")[2]
+        theirs = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+        places = {one["name"]: one["mountPath"] for one in theirs["extraVolumeMounts"]}
+        sources = {one["name"]: one for one in theirs["extraVolumes"]}
+        self.assertEqual(set(sources), set(places))
+        self.assertEqual(made["metadata"]["name"], sources["railhead-monitor"]["configMap"]["name"])
+        self.assertEqual([f"{places['railhead-monitor']}/{next(iter(made['data']))}"],
+                         theirs["settings"]["custom_plugin_monitors"])
+        self.assertEqual({places["railhead-program"]}, {rule["path"] for rule in config["rules"]})
+        self.assertEqual(places["host"], config["rules"][0]["args"][-1])
 
     def test_events_add_exactly_their_rights(self) -> None:
         def rendered(*values: str) -> list[dict]:

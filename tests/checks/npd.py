@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CONFIG = ROOT / "deploy/node-problem-detector/railhead-doctor.json"
+CONFIG = ROOT / "deploy/charts/files/railhead-doctor.json"
 MACHINES = {"dgx-h100": None, "azure-nd-h100-v5-nic-lost": "RDMADeviceMissing"}
 
 

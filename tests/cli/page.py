@@ -19,7 +19,8 @@ Standard output is data; everything else goes to standard error. Every command e
 | 2 | it cannot be told: the machine or a file cannot be read, or what was found proves nothing |
 | 64 | usage: a command, flag, word or configuration that is wrong |
 
-The help of a command says which of them it has, and what they mean there. They are those of node-problem-detector's plugins.
+The help of a command says what they mean there. Every command has 64, and 2 where its output cannot be written. The first three are
+those of node-problem-detector's plugins. One of `-o`'s formats ends as another does.
 
 Conventions:
 

@@ -118,6 +118,9 @@ def affinity_text(affinity, nics, explain):
         lines += ["", source(affinity)] if nics["nics"] else []
     lines = lines + ([] if nics["nics"] else ["", *NO_RDMA])
     gets = affinity["devices"] + [f"{name}={value}" for name, value in affinity["env"].items()]
+    own = affinity["ownNetwork"]
+    if own["nics"] != affinity["nics"]:
+        gets.append(f"with a network of its own: {', '.join(own['nics']) or 'no NIC (' + own['reason'] + ')'}")
     lines = lines + (["", "A CONTAINER WITH THESE GPUS GETS", *gets] if gets else [])
     for gpu, explained in zip(affinity["gpus"], affinity["explanation"]) if explain else ():
         lines += explanation_text(gpu, explained)

@@ -46,7 +46,7 @@ SHAPES = {
                  "warnings": [TEXT], "problems": PROBLEMS},
     "affinity --explain": {
         **document("Affinity"), **ORIGIN, "gpus": [{**GPU, "nics": [CHOICE]}], "nics": [TEXT], "devices": [TEXT],
-        "env": {str: TEXT}, "computeNics": NUMBER, "nicsPerGpu": NUMBER,
+        "env": {str: TEXT}, "ownNetwork": {"nics": [TEXT], "reason": TEXT}, "computeNics": NUMBER, "nicsPerGpu": NUMBER,
         "explanation": [{"pci": TEXT, "step": TEXT, "nics": [EXPLAINED]}], "warnings": [TEXT]},
     "nics": {
         **document("Nics"), "rdmaNamespaces": {"shared", "exclusive", None},

@@ -175,7 +175,7 @@ def machines():
 def problems_of(railhead, snapshot, out):
     def print_as(form):
         done = run([railhead, "topology", "-o", form, "--snapshot", str(snapshot)], None)
-        if done.returncode or done.stderr:
+        if done.returncode not in (0, 1) or done.stderr:  # 1: a NIC of this machine cannot carry traffic
             raise ValueError(f"-o {form}: exit {done.returncode}, {done.stderr.decode(errors='replace')}")
         return done.stdout
 

@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "bench/listener.h"
 #include "data/json.h"
 #include "unit/manual_clock.h"
 #include "unit/node/hosts.h"
@@ -87,6 +88,24 @@ TEST(BenchCommandLine, a_server_without_a_nic_says_so_and_does_not_listen) {
     EXPECT_EQ(said.code, 2);
     EXPECT_THAT(said.err, StartsWith("railhead bench: no-device: " + std::string(why)));
     EXPECT_THAT(said.err, Not(HasSubstr("listening")));
+  }
+}
+
+TEST(BenchCommandLine, a_server_that_cannot_listen_names_the_address) {
+  test::ManualClock clock;
+  const auto taken =
+      Listener::bind(HostPort::parse("127.0.0.1:0").value(), "0123456789abcdef", clock, -1);
+  ASSERT_TRUE(taken);
+  for (const auto& [address, why] :
+       {std::pair<std::string, const char*>(taken->address(), "in use"),
+        std::pair<std::string, const char*>("192.0.2.1:7174", "assign")}) {  // RFC 5737: nobody's
+    const auto said = bench({"server", "--bind-address", address});
+    EXPECT_EQ(said.code, 2);
+    EXPECT_THAT(said.err, StartsWith("railhead bench: no-address: "));
+    EXPECT_THAT(said.err, HasSubstr(address));
+    EXPECT_THAT(said.err, HasSubstr(why));
+    EXPECT_THAT(said.err, Not(HasSubstr("listening")));
+    EXPECT_THAT(said.out, IsEmpty());
   }
 }
 

@@ -140,7 +140,7 @@ TEST(Conditions, name_checks_of_the_node_once) {
 
 /// Whoever had the conditions by node-problem-detector has the same by the agent.
 TEST(Conditions, are_those_of_the_configuration_for_node_problem_detector) {
-  const auto path = source_dir() + "/deploy/node-problem-detector/railhead-doctor.json";
+  const auto path = source_dir() + "/deploy/charts/files/railhead-doctor.json";
   const auto config = data::parse_json(file_text(path)).value();
   std::vector<std::string> theirs;
   for (const auto& one : data::items_below(config, {"conditions"})) {

@@ -23,6 +23,19 @@ TEST(AffinityCommand, some_of_the_gpus_get_their_nics_and_no_others) {
   EXPECT_EQ(document["env"]["NCCL_IB_HCA"], "=mlx5_2:1");
 }
 
+TEST(AffinityCommand, says_what_a_pod_with_a_network_of_its_own_gets) {
+  const auto roce = affinity("xe9680-roce", "0").json();
+  EXPECT_EQ(roce["nics"].size(), 1U);
+  EXPECT_TRUE(roce["ownNetwork"]["nics"].empty());
+  EXPECT_EQ(roce["ownNetwork"]["reason"], "roce-own-network");
+  EXPECT_THAT(run_on("xe9680-roce", "affinity").out,
+              HasSubstr("\nwith a network of its own: no NIC (roce-own-network)\n"));
+  const auto infiniband = affinity("dgx-h100", "0").json();
+  EXPECT_EQ(infiniband["ownNetwork"]["nics"], infiniband["nics"]);
+  EXPECT_THAT(run_on("dgx-h100", "affinity").out,
+              testing::Not(HasSubstr("with a network of its own")));
+}
+
 TEST(AffinityCommand, a_gpu_is_named_by_index_uuid_or_address_and_counts_once) {
   const auto by_index = affinity("dgx-h100", "1");
   ASSERT_EQ(by_index.code, cli::kExitOk) << by_index.err;

@@ -76,6 +76,47 @@ TEST(Usage, a_mistyped_word_is_recognised) {
   EXPECT_THAT(run({"nics", "more"}).err, HasSubstr("railhead nics: no use for \"more\""));
 }
 
+TEST(Usage, a_mistyped_name_or_word_of_an_option_is_recognised) {
+  for (const auto& [words, meant] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"doctor", "--check", "link.port-stat"},
+            "no check \"link.port-stat\"; did you mean link.port-state? --list names all"},
+           {{"doctor", "--explain", "link.ratee"}, "did you mean link.rate?"},
+           {{"doctor", "--check", "kube.pendin"},
+            "did you mean kube.pending? --kube --list names those of a cluster"},
+           {{"doctor", "--kube", "--explain", "kube.pendin"}, "did you mean kube.pending?"},
+           {{"lint", "--explain", "pod.memlok"}, "did you mean pod.memlock? --list names all"},
+           {{"setup", "profile", "bare-metal"}, "did you mean bare-metal-ib?"},
+           {{"setup", "plan", "--profile", "rocee"}, "did you mean roce?"},
+           {{"setup", "plan", "--profile", "roce", "--allow", "R22"}, "did you mean R2?"},
+           {{"completion", "bsah"}, "did you mean bash?"},
+           {{"nics", "--color", "alway"}, "did you mean always?"}}) {
+    const auto said = run(words);
+    EXPECT_EQ(said.code, cli::kExitUsage) << join(words, " ");
+    EXPECT_THAT(said.err, HasSubstr(meant));
+    EXPECT_EQ(said.out, "");
+  }
+}
+
+TEST(Usage, says_in_plain_words_what_is_missing_or_too_much) {
+  for (const auto& [words, what] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{}, "railhead: no command is named\n"},
+           {{"setup"}, "railhead setup: no command is named\n"},
+           {{"nics", "--snapshot"}, "railhead nics: a value is missing: --snapshot FILE\n"},
+           {{"nics", "--color"}, "a value is missing: --color auto|always|never\n"},
+           {{"nics", "--snapshot=a", "--snapshot=b"}, "--snapshot is given more than once\n"},
+           {{"snapshot", "-o", "x", "-o", "y"}, "an option is given more than once\n"},
+           {{"doctor", "--pid", "x"}, "--pid: \"x\" is no number from 1 to 2147483647\n"},
+           {{"doctor", "--pid", "0"}, "--pid: \"0\" is no number from 1 to 2147483647\n"},
+           {{"nics", "--config", ""}, "--config: no file is named\n"},
+           {{"nics", "--snapshot", ""}, "--snapshot: no file is named\n"},
+           {{"topology", "--nccl-topo", ""}, "--nccl-topo: no file is named\n"}}) {
+    const auto said = run(words);
+    EXPECT_EQ(said.code, cli::kExitUsage) << join(words, " ");
+    EXPECT_THAT(said.err, HasSubstr(what));
+    EXPECT_EQ(said.out, "");
+  }
+}
+
 TEST(Usage, a_snapshot_has_one_format_and_makes_no_file_of_that_name) {
   const auto said = run({"snapshot", "-o", "json"});
   EXPECT_EQ(said.code, cli::kExitUsage);
@@ -156,6 +197,11 @@ TEST(ExitCode, of_a_degraded_machine_is_that_of_a_problem) {
     EXPECT_THAT(run_on("dgx-h100-degraded", command, {"-o", "json"}).json()["warnings"],
                 Not(testing::IsEmpty()))
         << command;
+  }
+  // A format says the same in another form.
+  for (const char* format : {"wide", "json", "yaml", "tree", "svg", "dot", "nccl"}) {
+    EXPECT_EQ(run_on("dgx-h100-degraded", "topology", {"-o", format}).code, cli::kExitProblem)
+        << format;
   }
 }
 

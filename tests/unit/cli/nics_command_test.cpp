@@ -35,6 +35,18 @@ TEST(NicsCommand, prints_the_labels_of_the_node) {
               HasSubstr("\nrailhead.io/rdma.capable=false\n"));
 }
 
+TEST(NicsCommand, labels_have_the_exit_code_of_the_table) {
+  for (const char* machine : {"dgx-h100", "dgx-h100-degraded", "gpus-only"}) {
+    const auto said = run_on(machine, "nics", {"-o", "nfd"});
+    EXPECT_EQ(said.code, run_on(machine, "nics").code) << machine;
+    EXPECT_THAT(said.out, HasSubstr("railhead.io/rdma.capable=")) << machine;
+  }
+  EXPECT_EQ(run_on("dgx-h100-degraded", "nics", {"-o", "nfd"}).code, cli::kExitProblem);
+  const auto said = run({"nics", "--snapshot", "/no/such.node", "-o", "nfd"});
+  EXPECT_EQ(said.code, cli::kExitCannotTell);
+  EXPECT_EQ(said.out, "");
+}
+
 TEST(NicsCommand, shows_what_the_operator_expects_of_them) {
   const TextFile file(
       "expect:\n"
