@@ -97,8 +97,9 @@ SENTENCES = [
      "{} to {} s:", 10, 1.7, 3.3, 0.5, 1.0, 0.4, 0.7, 0.35, 0.5, 10, 10 / 6, 10 / 3, 10 / 20, 10 / 10, 10 / 25, 10 / 15, 10 / 28, 10 / 20),
     ("CPU {} to {} % (TCP), {} to {}, {} to {} and {} to {} % | of one core or of all is not said, so {} to {} % is between {} and {} "
      "cores of {}.", 80, 100, 20, 40, 3, 8, 2, 5, 2, 8, 2 / 100, 128 * 8 / 100, 128),
-    ("{} to {} ms a transfer without, {} ms with the stack | no size is named: {} ms at {} GB/s are {} MB",
-     3, 5, 0.5, 0.5, 200 * ROCE / GBIT, 0.5 * 200 * ROCE / GBIT),
+    ("{} to {} ms a transfer with the CPU at {} %, {} ms with the stack and the CPU at {} % | no size is named: {} ms at {} GB/s are {} "
+     "MB. The CPU's time would fall by a factor of {} to {};", 3, 5, 100, 0.5, 5, 0.5, 200 * ROCE / GBIT, 0.5 * 200 * ROCE / GBIT,
+     3 * 1 / (0.5 * 0.05), 5 * 1 / (0.5 * 0.05)),
     ("`torch.from_numpy(memmap).to(gpu)`: {} to {} GB/s, *via GPUDirect RDMA*; {} to {} without", 8, 15, 2, 4),
     ("{} floats are {} GB", 256e6, 256e6 * 4 / 1e9),
     ("{} Gbit/s and {} GPUs a node: the CPU caps at {} to {} % | {} to {} Gbit/s: the same as one Gen4 x16 slot ({}).",
