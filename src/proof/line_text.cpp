@@ -53,6 +53,9 @@ Markup markup_at(std::string_view text) {
     }
   }
   if (text.front() == '[') return {size_of_bare_colour(text), ""};
+  // What is appended in UTF-16 has one in each character, a log that was cut while it grew has
+  // many.
+  if (text.front() == '\0') return {std::min(text.find_first_not_of('\0'), text.size()), ""};
   for (const auto& entity : kEntities) {
     if (text.starts_with(entity.text)) return {entity.text.size(), entity.meaning};
   }
@@ -68,6 +71,7 @@ bool may_be_markup(char c) {
     case 'E':
     case '[':
     case '&':
+    case '\0':
     case '\xc2': return true;
     default: return false;
   }

@@ -49,8 +49,9 @@ NcclUse* use_of(NcclWorker& worker, const NcclChannel& channel) {
 /// Whose line it is: Mooncake's have the name of the source, a completion that a framework quotes
 /// is NCCL's.
 const char* library_of(std::string_view line) {
-  if (contains(line, "NET/IB")) return "NCCL";
-  const bool is_of_store = contains(line, "tcp_transport.cpp") || contains(line, "worker_pool.cpp");
+  if (contains(line, "NET/")) return "NCCL";
+  const bool is_of_store = contains(line, "tcp_transport.cpp") ||
+                           contains(line, "worker_pool.cpp") || contains(line, "RdmaTransport: ");
   return is_of_store ? "Mooncake" : "UCX";
 }
 
@@ -159,8 +160,10 @@ void NcclLogReader::read_line(std::string_view line) {
 void NcclLogReader::read_piece(std::string_view text) {
   auto records = nccl_records(text);
   if (!unfinished_.empty()) {
+    // "NET/IB/0" alone begins as a message does.
+    const bool is_rest = records.empty() || nccl_is_route(trim(text));
     const bool goes_on =
-        records.empty() && text.size() <= kMaxWrapped && nccl_may_go_on(unfinished_, trim(text));
+        is_rest && text.size() <= kMaxWrapped && nccl_may_go_on(unfinished_, trim(text));
     if (goes_on) unfinished_ += " " + std::string(trim(text));
     end_unfinished();
     if (goes_on) return;
@@ -168,7 +171,7 @@ void NcclLogReader::read_piece(std::string_view text) {
   const bool is_unfinished =
       !records.empty() && text.size() <= kMaxWrapped && nccl_is_unfinished(records.back().message);
   if (!is_unfinished) return read_text(text, std::move(records));
-  unfinished_ = text;
+  unfinished_ = trim(text);
   unfinished_line_ = line_;
 }
 
@@ -234,6 +237,7 @@ void NcclLogReader::note_proof(NcclShows shows, std::size_t process, std::string
   if (shows == NcclShows::rdma) note(evidence, NcclSign::rdma_proof, place(), text);
   if (shows == NcclShows::tcp) note(evidence, NcclSign::tcp_proof, place(), text);
   if (shows == NcclShows::network) note(evidence, NcclSign::network_proof, place(), text);
+  if (shows == NcclShows::no_device) note(evidence, NcclSign::no_device, place(), text);
 }
 
 void NcclLogReader::add_endpoint(const UcxEndpoint& endpoint, std::string_view line) {

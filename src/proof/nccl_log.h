@@ -53,7 +53,7 @@ using NcclEvidence = std::map<NcclSign, NcclQuote>;
 /// One process; what NCCL sets up once in it. For lines that name no process: all of them in a
 /// file.
 struct NcclProcess {
-  std::string library;   ///< "NCCL", "UCX", "Mooncake", "NIXL"
+  std::string library;   ///< "NCCL", "UCX", "Mooncake", "NIXL", "NVSHMEM"
   std::size_t file = 0;  ///< where it was seen first
   std::string host;
   std::uint32_t pid = 0;  ///< 0 where the lines do not say
@@ -62,9 +62,9 @@ struct NcclProcess {
   std::map<unsigned, std::string> names;  ///< by device index, as far as the log names them
   std::set<std::string> routes;           ///< "DMA-BUF", "peermem" as far as said
   bool relaxed_ordering = false;
-  std::string listed;          ///< the network whose devices were listed last; "Socket" is none
-  std::string initialized;     ///< "Initialized NET plugin …", the last
-  std::string surveyed;        ///< the network whose NICs went into NCCL's topology
+  std::string listed;       ///< the network whose devices were listed last; "Socket" is none
+  std::string initialized;  ///< "Initialized NET plugin …", the last
+  std::string surveyed;  ///< the network whose NICs went into NCCL's topology; SHARP if it started
   bool is_before_2_7 = false;  ///< it does not print which network was chosen
   bool dma_buf_is_off = false;
   std::string plugin;        ///< "" for none

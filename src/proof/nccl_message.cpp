@@ -15,6 +15,8 @@ constexpr std::size_t kMaxDevices = 64;
 constexpr std::size_t kMaxName = 64;
 constexpr std::size_t kMaxTestRow = 512;
 constexpr std::size_t kMaxAddress = 80;  // of an interface and IPv6
+constexpr std::string_view kNameLetters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
 bool take(std::string_view& text, std::string_view start) {
   if (!text.starts_with(start)) return false;
@@ -103,9 +105,29 @@ std::optional<NetworkMessage> network_message(std::string_view message) {
   return NetworkMessage{network, trim(message.substr(colon + 1))};
 }
 
+/// What is left of the name of a network over TCP at the front of a route; "" for other networks. A
+/// name that breaks off counts, if nothing but TCP begins so.
+std::string_view network_over_tcp(std::string_view route) {
+  static constexpr std::array<std::string_view, 4> kNames = {"Socket", "FastSocket", "FasTrak",
+                                                             "GPUDirectTCPX"};
+  const auto name = route.substr(0, route.find_first_not_of(kNameLetters));
+  for (const auto known : kNames) {
+    if (name.starts_with(known)) return name.size() > kMaxName ? known : name;
+    if (name.size() == route.size() && !name.empty() && known.starts_with(name)) return known;
+  }
+  return {};
+}
+
 /// What stands behind "via NET/" or "via COLLNET/": a name that may hold blanks, the device, who
-/// has it, and how.
+/// has it, and how. Nothing that is cut or written behind it takes TCP out of the count.
 bool read_route(std::string_view route, NcclChannel& channel) {
+  if (const auto name = network_over_tcp(route); !name.empty()) {
+    channel.network = name;
+    route.remove_prefix(std::min(name.size(), route.size()));
+    if (take(route, "/")) channel.device = take_number(route).value_or(0);
+    channel.gpu_direct = route.find("/GDRDMA") < route.find(' ');
+    return true;
+  }
   auto slash = route.find('/');
   while (slash != std::string_view::npos && slash + 1 < route.size() &&
          kDecimalDigits.find(route[slash + 1]) == std::string_view::npos) {
@@ -230,8 +252,10 @@ std::optional<NcclChannel> nccl_channel(std::string_view message) {
   const bool is_collnet = take(message, "CollNet ");
   const bool is_whole = is_collnet || take(message, "Channel ") || take(message, "Ring ");
   if (is_whole) channel.number = take_number(message);
-  const auto via = message.find(is_collnet ? " via COLLNET/" : " via NET/");
+  const auto via = message.find(" via ");
   if (is_whole != channel.number.has_value() || via == std::string_view::npos) return std::nullopt;
+  auto route = trim(message.substr(via + 5));
+  if (!take(route, is_collnet ? "COLLNET/" : "NET/")) return std::nullopt;
   auto ends = message.substr(0, via);
   channel.is_send = ends.find("[send]") != std::string_view::npos;
   const auto colon = ends.find(": ");
@@ -241,8 +265,7 @@ std::optional<NcclChannel> nccl_channel(std::string_view message) {
   const auto arrow = ends.find("-> ");
   if (!channel.is_send && arrow != std::string_view::npos) ends.remove_prefix(arrow + 3);
   channel.rank = take_number(ends);
-  const auto start = via + (is_collnet ? 13 : 9);
-  return read_route(message.substr(start), channel) ? std::optional(channel) : std::nullopt;
+  return read_route(route, channel) ? std::optional(channel) : std::nullopt;
 }
 
 bool nccl_is_unfinished(std::string_view message) {
@@ -253,11 +276,16 @@ bool nccl_is_unfinished(std::string_view message) {
   return breaks_off && message.find("->") != std::string_view::npos;
 }
 
+bool nccl_is_route(std::string_view text) {
+  return text.starts_with("NET/") && text.find(':') == std::string_view::npos &&
+         text.find('/', 4) != std::string_view::npos;
+}
+
 bool nccl_may_go_on(std::string_view line, std::string_view text) {
   if (text.empty()) return false;
   if (line.ends_with("network") || line.ends_with("plugin")) return split_words(text).size() == 1;
   if (line.ends_with(" via")) {
-    return text.starts_with("NET/") || text.starts_with("P2P/") || text.starts_with("SHM/") ||
+    return nccl_is_route(text) || text.starts_with("P2P/") || text.starts_with("SHM/") ||
            text.starts_with("direct ");
   }
   const bool is_end_of_ranks =
@@ -369,11 +397,13 @@ std::optional<NcclGpuDirect> nccl_gpu_direct(std::string_view message) {
   if (take(rest, "(nvidia-peermem) ")) said.route = "peermem";
   if (take(rest, "(DMABUF) ")) said.route = "DMA-BUF";
   said.enabled = take(rest, "Enabled ") || take(rest, "enabled ");
+  if (!said.enabled) take(rest, "Disabled ");
   // "for GPU 0[b1000] / HCA 0 (distance …)" up to 2.6.
   auto index = number_behind(rest, "for HCA ");
   if (!index) index = number_behind(rest, " / HCA ");
-  if (!index) return std::nullopt;
-  said.device.index = *index;
+  // Who quotes it from memory leaves the index out.
+  if (!index && !take(rest, "for HCA ")) return std::nullopt;
+  said.device.index = index.value_or(0);
   const auto quote = rest.find('\'');
   if (quote != std::string_view::npos) {
     const auto name = rest.substr(quote + 1);
@@ -388,6 +418,12 @@ std::optional<std::string_view> nccl_ofi_provider(std::string_view message) {
   const auto name = trim(message.substr(0, message.find_first_of(", ")));
   if (name.empty() || name.size() > kMaxName) return std::nullopt;
   return name;
+}
+
+std::optional<std::string_view> nccl_ofi_provider_of_address(std::string_view message) {
+  return message.find("fi_addr_efa://") == std::string_view::npos
+             ? std::nullopt
+             : std::optional<std::string_view>("efa");
 }
 
 std::optional<std::string_view> nccl_ofi_filter(std::string_view message) {
@@ -445,11 +481,14 @@ std::optional<unsigned> nccl_completion_status(std::string_view message) {
   message.remove_prefix(at);
   if (const auto number = number_behind(message, "with error ")) return number;
   if (const auto number = number_behind(message, "completion error ")) return number;
-  if (const auto number = number_behind(message, "status=")) return number;
-  const auto status = message.find("status=");
+  // A page of the web may have put blanks around the sign.
+  const auto status = message.find("status");
   if (status == std::string_view::npos) return std::nullopt;
-  message.remove_prefix(status);
-  return number_behind(message.substr(0, message.find(' ')), "(");
+  auto text = trim(message.substr(status + 6));
+  if (!take(text, "=")) return std::nullopt;
+  text = trim(text);
+  if (const auto number = take_number(text)) return number;
+  return number_behind(text.substr(0, text.find(' ')), "(");
 }
 
 }  // namespace railhead::proof

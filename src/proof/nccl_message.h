@@ -63,6 +63,9 @@ std::optional<NcclChannel> nccl_channel(std::string_view message);
 /// The message breaks off before the word that tells: a terminal or a person has wrapped the line.
 bool nccl_is_unfinished(std::string_view message);
 
+/// "NET/IB/0/GDRDMA" and nothing that makes a message of it: the rest of a connection.
+bool nccl_is_route(std::string_view text);
+
 /// Whether `text` can be the end of a line that ends with an unfinished message.
 bool nccl_may_go_on(std::string_view line, std::string_view text);
 
@@ -128,6 +131,10 @@ std::optional<NcclGpuDirect> nccl_gpu_direct(std::string_view message);
 
 /// The provider in `NET/OFI Selected provider is efa, fabric is …`.
 std::optional<std::string_view> nccl_ofi_provider(std::string_view message);
+
+/// The provider whose form of address is in the message: "Peer EFA addr: fi_addr_efa://[fe80::…]"
+/// (libfabric 1.8 and later, src/fabric.c, quoted by its providers' errors).
+std::optional<std::string_view> nccl_ofi_provider_of_address(std::string_view message);
 
 /// The only provider that aws-ofi-nccl will look at, in `NET/OFI Setting provider_filter to efa`.
 std::optional<std::string_view> nccl_ofi_filter(std::string_view message);

@@ -21,9 +21,10 @@ enum class NcclSeverity : std::uint8_t { error, warning, hint };
 /// What a line proves beside the problem it tells of.
 enum class NcclShows : std::uint8_t {
   nothing,
-  rdma,     ///< verbs carried data
-  tcp,      ///< a socket carried data
-  network,  ///< the chosen network carried data, whatever it is
+  rdma,       ///< verbs carried data
+  tcp,        ///< a socket carried data
+  network,    ///< the chosen network carried data, whatever it is
+  no_device,  ///< no device for RDMA could be used
 };
 
 /// A line that tells of a problem, and what it means.

@@ -114,7 +114,7 @@ NcclShows NcclProblemList::read(const NcclRecord& record, NcclPlace place) {
     add(problem(Severity::hint, ""), std::string(text.substr(0, kMaxQuote)));
     return NcclShows::nothing;
   }
-  if (const auto status = nccl_completion_status(text)) {
+  if (const auto status = nccl_completion_status(text); status.value_or(0) > 0) {
     const auto meaning = meaning_of_status(*status);
     add(problem(Severity::error, meaning), meaning);
     return NcclShows::rdma;
@@ -137,8 +137,9 @@ NcclShows NcclProblemList::read(const NcclRecord& record, NcclPlace place) {
 
 NcclShows NcclProblemList::read_foreign(std::string_view line, NcclPlace place) {
   const auto text = trim(line);
-  const bool is_of_ib = text.find("NET/IB") != std::string_view::npos;
-  if (const auto status = is_of_ib ? nccl_completion_status(text) : std::nullopt) {
+  const bool is_of_nccl = text.find("NET/") != std::string_view::npos;
+  const auto status = is_of_nccl ? nccl_completion_status(text) : std::nullopt;
+  if (status.value_or(0) > 0) {
     const auto meaning = meaning_of_status(*status);
     add(make_problem(Severity::error, meaning, text, "", place), meaning);
     return NcclShows::rdma;

@@ -34,7 +34,9 @@ void read_capability(NcclProcess& process, const NcclGpuDirect& said) {
 
 /// Why there is no RDMA, in the words of the versions since 2.18.
 std::optional<NcclSign> obstacle(std::string_view message) {
-  if (says(message, "NET/IB : No device found")) return NcclSign::no_device;
+  // People write it from memory: "Net/IB: No device found".
+  const bool is_of_ib = message.starts_with("NET/IB") || message.starts_with("Net/IB");
+  if (is_of_ib && says(message, "No device found")) return NcclSign::no_device;
   if (says(message, "Failed to open libibverbs")) return NcclSign::no_library;
   if (says(message, "Unable to open device")) return NcclSign::not_opened;
   if (says(message, "NCCL_IB_DISABLE set by environment to 1")) return NcclSign::switched_off;
@@ -56,6 +58,16 @@ std::string_view tcp_plugin(std::string_view message) {
 
 constexpr std::string_view kInitialized = "Initialized NET plugin ";
 
+/// "SHARP rank 1/4 initialized on mlx5_4:1": CollNet over InfiniBand (nccl-rdma-sharp-plugins,
+/// src/sharp_plugin.c). The device; "" in other messages.
+std::string_view sharp_device(std::string_view message) {
+  constexpr std::string_view kMiddle = " initialized on ";
+  const auto at = message.find(kMiddle);
+  if (!message.starts_with("SHARP rank ") || at == std::string_view::npos) return {};
+  const auto name = message.substr(at + kMiddle.size(), 64);
+  return name.substr(0, name.find_first_of(" \t"));
+}
+
 /// What a process says of itself without a place of its own among the evidence.
 void read_traits(NcclProcess& process, std::string_view message) {
   if (message.starts_with(kInitialized)) {
@@ -67,6 +79,10 @@ void read_traits(NcclProcess& process, std::string_view message) {
     process.is_before_2_7 = true;
   }
   if (nccl_dma_buf_is_off(message)) process.dma_buf_is_off = true;
+  if (const auto provider = nccl_ofi_provider_of_address(message);
+      provider && process.ofi_provider.empty()) {
+    process.ofi_provider = *provider;
+  }
   if (const auto name = tcp_plugin(message); !name.empty()) process.listed = name;
 }
 
@@ -99,6 +115,9 @@ void read_about_process(NcclProcess& process, std::string_view message, NcclPlac
   } else if (const auto said = nccl_gpu_direct(message)) {
     note(process.evidence, NcclSign::capability, place, message);
     read_capability(process, *said);
+  } else if (!sharp_device(message).empty()) {
+    note(process.evidence, NcclSign::capability, place, message);
+    if (process.surveyed.empty()) process.surveyed = "SHARP";
   } else if (const auto provider = nccl_ofi_provider(message)) {
     note(process.evidence, NcclSign::provider, place, message);
     process.ofi_provider = *provider;

@@ -53,7 +53,7 @@ constexpr std::array kUcxTransports = {Known{"rc_*", Carrier::rdma}, Known{"dc_*
                                        Known{"srd*", Carrier::rdma}, Known{"ugni_*", Carrier::rdma},
                                        Known{"tcp", Carrier::tcp}};
 
-/// What Mooncake installs.
+/// What Mooncake, NVSHMEM and NIXL say themselves.
 constexpr std::array kStoreTransports = {Known{"RDMA", Carrier::rdma}, Known{"TCP", Carrier::tcp}};
 
 template <typename Rows>
@@ -82,7 +82,10 @@ struct Carriers {
 /// A plugin that lists RDMA ports as NCCL's own code does is carried by them, whatever its name.
 Carrier carrier_of(const std::string& network, const NcclProcess& process) {
   if (process.library == "UCX") return look_up(kUcxTransports, network);
-  if (process.library == "Mooncake") return look_up(kStoreTransports, network);
+  if (process.library != "NCCL") {
+    const auto carrier = look_up(kStoreTransports, network);
+    if (carrier != Carrier::unknown || process.library != "NIXL") return carrier;
+  }
   const auto& provider = process.ofi_provider.empty() ? process.ofi_filter : process.ofi_provider;
   const auto carrier = known_carrier(network, provider);
   const bool has_ports = std::any_of(process.devices.begin(), process.devices.end(),
@@ -116,9 +119,12 @@ bool has(const NcclProcess& process, NcclSign sign) {
   return process.evidence.count(sign) > 0;
 }
 
-/// A network for RDMA was chosen, and the only list of its devices has none.
-bool has_no_device(const NcclProcess& process) {
-  return process.devices.empty() && has(process, NcclSign::no_list);
+/// A network for RDMA was chosen, and none of its devices is there: the only list of them is empty,
+/// or those who look for them found none.
+bool has_no_device(const std::string& network, const NcclProcess& process) {
+  const bool looked = network == "IB" || glob_match("IBext*", network) || process.library != "NCCL";
+  return process.devices.empty() &&
+         (has(process, NcclSign::no_list) || (looked && has(process, NcclSign::no_device)));
 }
 
 /// The stub of nccl-rdma-sharp-plugins goes by the name of what it has loaded.
@@ -149,11 +155,11 @@ std::string chosen_network(const NcclWorker& worker, const NcclProcess& process)
 
 NcclVerdict verdict_of_choice(const std::string& network, const NcclWorker& worker,
                               const NcclProcess& process) {
-  const bool is_store = process.library == "Mooncake";
+  const bool is_store = process.library != "NCCL" && process.library != "UCX";
   if (is_store && worker.networks.size() > 1) return NcclVerdict::unknown;
   const auto carrier = carrier_of(network, process);
   if (carrier == Carrier::tcp) return NcclVerdict::tcp;
-  const bool is_rdma = carrier == Carrier::rdma && !has_no_device(process);
+  const bool is_rdma = carrier == Carrier::rdma && !has_no_device(network, process);
   return is_rdma ? NcclVerdict::rdma_chosen : NcclVerdict::unknown;
 }
 
@@ -171,7 +177,11 @@ std::optional<NcclVerdict> verdict_of_proof(const std::string& network,
 
 NcclVerdict verdict_of_rank(const NcclWorker& worker, const NcclProcess& process,
                             const Carriers& count, const std::string& network) {
-  if (!worker.uses.empty()) return verdict_of(count);
+  if (!worker.uses.empty()) {
+    const auto verdict = verdict_of(count);
+    const bool is_mixed = verdict == NcclVerdict::rdma && has(process, NcclSign::tcp_proof);
+    return is_mixed ? NcclVerdict::mixed : verdict;
+  }
   if (const auto verdict = verdict_of_proof(network, process)) return *verdict;
   const bool is_local = worker.local_connections > 0;
   if (process.library == "UCX" && is_local) return NcclVerdict::intra_node;
@@ -249,14 +259,17 @@ std::string why_unknown(const NcclProcess& process, const NcclRank& rank) {
   if (process.library == "NIXL" && rank.transport.empty()) {
     return "NIXL uses UCX, and UCX says which transport it takes with UCX_LOG_LEVEL=info only";
   }
-  if (process.library == "Mooncake") return "Mooncake installed RDMA and TCP";
+  const bool has_failed = has_no_device(rank.transport, process);
+  if (process.library == "Mooncake" && !has_failed) return "Mooncake names several transports";
   if (rank.transport.empty()) {
     return rank.has_candidates_only
                ? "the log lists RDMA devices, and does not say which network was chosen"
                : "the log does not say which network was chosen";
   }
   if (carrier_of(rank.transport, process) == Carrier::rdma) {
-    return "network " + rank.transport + " was chosen, and the list of its devices is empty";
+    const bool is_list = has(process, NcclSign::no_list);
+    return "network " + rank.transport + " was chosen, and " +
+           (is_list ? "the list of its devices is empty" : "none of its devices could be used");
   }
   const bool is_libfabric = rank.transport.find("Libfabric") != std::string::npos;
   return rank.transport + (is_libfabric ? ": the log does not name libfabric's provider"

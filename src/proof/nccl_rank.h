@@ -40,7 +40,7 @@ struct NcclUsedDevice {
 
 /// What the log says of one rank, or of a process that uses another library.
 struct NcclRank {
-  std::string library;   ///< "NCCL", "UCX", "Mooncake", "NIXL"
+  std::string library;   ///< "NCCL", "UCX", "Mooncake", "NIXL", "NVSHMEM"
   std::size_t file = 0;  ///< index in NcclLog::files
   std::optional<unsigned> rank;
   std::optional<unsigned> size;  ///< of its largest communicator

@@ -33,6 +33,11 @@ constexpr std::array<std::string_view, 11> kHarmless = {
     "gnoring",     "non-fatal",     "out of range",   "unknown event",
     "alling back", "OOO RQ",        "Continue"};
 
+/// How warnings of these files begin, where their place was cut away.
+constexpr std::array<std::string_view, 9> kBeginnings = {
+    "NET/",           "Net : ",       "Call to ",  "Connect to ", "[Proxy ", "[Service thread",
+    "socketProgress", "ncclOsSocket", "ncclProxyC"};
+
 template <typename Files>
 bool is_file_of(const Files& files, std::string_view path) {
   return std::any_of(files.begin(), files.end(),
@@ -59,10 +64,14 @@ bool nccl_network_call_failed(std::string_view message) {
 }
 
 bool nccl_is_network_failure(std::string_view place, std::string_view message) {
+  if (place.find("ras/") != std::string_view::npos) return false;
   const auto words = split_words(place);
-  if (words.empty() || place.find("ras/") != std::string_view::npos) return false;
-  const auto file = words[0].substr(0, words[0].find(':'));
-  const bool is_network = is_file_of(kCallers, file) || is_file_of(kConnectors, file) ||
+  const auto file = words.empty() ? "" : words[0].substr(0, words[0].find(':'));
+  const bool is_begun = words.empty() && std::any_of(kBeginnings.begin(), kBeginnings.end(),
+                                                     [&](std::string_view text) {
+                                                       return message.starts_with(text);
+                                                     });
+  const bool is_network = is_file_of(kCallers, file) || is_file_of(kConnectors, file) || is_begun ||
                           file.starts_with("nccl_net_ofi") || message.starts_with("NET/");
   const bool is_refused = message.starts_with("NET/OFI") && message.find("ouldn't") != message.npos;
   const bool has_failed = std::any_of(

@@ -67,7 +67,7 @@ std::string_view word_behind(std::string_view line, std::string_view start) {
   return line.substr(0, std::min<std::size_t>(line.find_first_of(" ,\"\\"), 64));
 }
 
-/// A line of Mooncake's or NIXL's, its network, and the source file of the text.
+/// A line of Mooncake's, NVSHMEM's or NIXL's, its network, and the source file of the text.
 struct ChosenRow {
   std::string_view text;
   std::string_view library;
@@ -113,6 +113,28 @@ constexpr std::array kChosen = {
               "Mooncake 0.3.10 to 0.3.12, ../mooncake-integration/transfer_engine"},
     ChosenRow{"MC_FORCE_TCP is set, using TCP", "Mooncake", "TCP",
               "Mooncake 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{"Topology discovery complete. Found 0 HCAs", "Mooncake", "TCP",
+              "Mooncake 0.3.0 to 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{"Using NVLink transport (", "Mooncake", "NVLink",
+              "Mooncake after 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{"TcpTransport: cannot start", "Mooncake", "TCP",
+              "Mooncake 0.3.0 to 0.3.12, src/transport/tcp_transport/tcp_transport.cpp"},
+    ChosenRow{"Successfully initialized the transport: ibrc", "NVSHMEM", "RDMA",
+              "NVSHMEM 2.7 to 3.4, src/host/transport/transport.cpp"},
+    ChosenRow{"Successfully initialized the transport: IBRC", "NVSHMEM", "RDMA",
+              "NVSHMEM 2.7 to 3.4, as NVSHMEM_REMOTE_TRANSPORT has it"},
+    ChosenRow{"Successfully initialized the transport: ibdevx", "NVSHMEM", "RDMA",
+              "NVSHMEM 2.7 to 3.4, src/host/transport/transport.cpp"},
+    ChosenRow{"Successfully initialized the transport: IBGDA", "NVSHMEM", "RDMA",
+              "NVSHMEM 2.7 to 3.4, src/host/transport/transport.cpp"},
+    ChosenRow{"Successfully initialized the transport: ucx", "NVSHMEM", "UCX",
+              "NVSHMEM 2.7 to 3.4, src/host/transport/transport.cpp"},
+    ChosenRow{"Successfully initialized the transport: libfabric", "NVSHMEM", "Libfabric",
+              "NVSHMEM 2.7 to 3.4, src/host/transport/transport.cpp"},
+    ChosenRow{"Selected remote transport: ibrc", "NVSHMEM", "RDMA",
+              "NVSHMEM 3.7, in its published logs"},
+    ChosenRow{"NIXL INFO falling back to TCP transport", "NIXL", "TCP",
+              "NVIDIA Dynamo, its guide to disaggregated communication"},
     ChosenRow{" rails using provider=", "NIXL", "Libfabric",
               "NIXL 0.6 to 1.4, src/utils/libfabric/libfabric_rail_manager.cpp"}};
 
@@ -224,7 +246,7 @@ std::optional<ChosenTransport> chosen_transport(std::string_view line) {
   for (const auto& row : kChosen) {
     if (line.find(row.text) == std::string_view::npos) continue;
     ChosenTransport chosen{row.library, row.network, {}, {}};
-    if (row.network == "Libfabric") chosen.provider = word_behind(line, row.text);
+    if (row.text.ends_with("provider=")) chosen.provider = word_behind(line, row.text);
     // Other programs print these words, too; Mooncake goes on with the port's address.
     const bool is_other =
         row.text == "RDMA device: " && line.find(", LID: ") == std::string_view::npos;

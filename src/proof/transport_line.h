@@ -59,9 +59,10 @@ bool is_ucx_emulation(std::string_view line);
 /// Zeros and "" where the line does not begin as UCX's do.
 UcxWriter ucx_writer(std::string_view line);
 
-/// What Mooncake and the libfabric plugin of NIXL chose, and the device where the line names one.
+/// What Mooncake, NVSHMEM and the libfabric plugin of NIXL chose, and the device where the line
+/// names one.
 struct ChosenTransport {
-  std::string_view library;   ///< "Mooncake", "NIXL"
+  std::string_view library;   ///< "Mooncake", "NVSHMEM", "NIXL"
   std::string_view network;   ///< "RDMA", "TCP", "Libfabric"
   std::string_view device;    ///< "" where the line has none
   std::string_view provider;  ///< libfabric's, else ""

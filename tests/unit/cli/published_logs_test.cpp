@@ -85,6 +85,10 @@ TEST(PublishedLogs, which_were_held_out_have_it_too) {
   expect_right("held_out_11.txt", 39, 37);
   // One rank, which NCCL of its time does not say is on one node.
   expect_right("held_out_12.txt", 14, 13);
+  // One rank likewise, and one whose ids are dots.
+  expect_right("held_out_13.txt", 78, 76);
+  // One rank likewise.
+  expect_right("held_out_14.txt", 35, 34);
 }
 
 }  // namespace

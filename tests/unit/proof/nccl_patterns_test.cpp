@@ -337,5 +337,42 @@ TEST(NcclPatterns, an_error_of_a_transport_is_kept_word_for_word) {
   }
 }
 
+TEST(NcclPatterns, what_plugins_print_that_do_not_start) {
+  expect_warned("NET/OFI Could not register memory on rail 0 with flag 0", kError,
+                "RLIMIT_MEMLOCK");
+  expect_warned("NET/OFI Could not create address vector on rail 1", kError, "libfabric");
+  expect_warned("NET/OFI Error opening file: /sys/devices/virtual/dmi/id/product_name", kWarning,
+                "what machine");
+  expect_warned("NCCL/NET (shim) mismatch enforced: NCCL_ALGO = Tree (expected unset)", kError,
+                "ends the job");
+  expect_warned("[Service thread] Could not receive type from localRank 0, res=3", kError,
+                "rank of this node");
+  expect_foreign("Failed to create QP: Operation not supported [95]", kError, "queue");
+  expect_foreign("E1 rdma_context.cpp:269] Failed to create completion queue", kError, "queue");
+  expect_foreign("client_service.cpp:527] Failed to install TCP transport", kError, "TCP");
+  expect_foreign("tcp_transport.cpp:541] TcpTransport: cannot start handshake daemon", kError,
+                 "peers");
+  expect_foreign("/x/nvshmem/src/host/mem/mem_heap.cpp:630: non-zero status: 7 Failed", kError,
+                 "NVSHMEM: a call");
+  expect_foreign("Unable to initialize any transports. returning error.", kError, "no transport");
+  expect_foreign("init failed for transport: IBGDA", kError, "GPUs cannot");
+  expect_foreign("NVSHMEM INFO init failed for remote transport: ibrc", kError, "between nodes");
+  expect_foreign("ucp_mm.c:149  UCX  DIAG  failed to register address 0x7f on md[4]=mlx5_0",
+                 kWarning, "goes on without");
+}
+
+TEST(NcclPatterns, a_warning_without_its_place_is_known_by_its_beginning) {
+  const auto severity = [](const std::string& text) {
+    NcclLogReader reader;
+    reader.feed("NCCL WARN " + text + "\n");
+    return reader.finish().problems.at(0).severity;
+  };
+  EXPECT_EQ(severity("NET/OFI Failed to initialize GDRCopy: Failed to open gdr handle"), kError);
+  EXPECT_EQ(severity("Call to connect returned Connection refused"), kError);
+  EXPECT_EQ(severity("[Service thread] Accept failed Resource temporarily unavailable"), kError);
+  EXPECT_EQ(severity("Cuda failure 'initialization error'"), kWarning);
+  EXPECT_EQ(severity("Topology detection failed, performance may be degraded"), kWarning);
+}
+
 }  // namespace
 }  // namespace railhead::proof

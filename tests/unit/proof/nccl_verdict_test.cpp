@@ -241,6 +241,11 @@ TEST(NcclVerdicts, what_fails_shows_what_was_in_use) {
   EXPECT_EQ(
       judge_lines("a:1:1 [0] x.cc:1 NCCL WARN NET/IB : Got completion with error 12, x\n").verdict,
       NcclVerdict::rdma);
+  EXPECT_EQ(
+      judge_lines("NCCL WARN NET/gIB : Got completion from peer 1 with status = 12 x\n").verdict,
+      NcclVerdict::rdma);
+  EXPECT_EQ(judge_lines("NCCL WARN NET/IB : Got completion with error\n").verdict,
+            NcclVerdict::rdma);
   EXPECT_EQ(verdict_on({"transport/net_ib.cc:771 Ib Alloc Size 552 pointer 0x7f"}),
             NcclVerdict::rdma);
   EXPECT_EQ(verdict_on({"transport/net_socket.cc:368 -> 6"}), NcclVerdict::tcp);
@@ -269,6 +274,7 @@ TEST(NcclVerdicts, nccl_2_1_and_2_3_are_read) {
 
 TEST(NcclVerdicts, without_a_plugin_and_a_device_sockets_are_left) {
   EXPECT_EQ(verdict_on({"NET/IB : No device found."}), NcclVerdict::tcp);
+  EXPECT_EQ(judge_lines("NCCL WARN Net/IB : No device found\n").verdict, NcclVerdict::tcp);
   EXPECT_EQ(verdict_on({"NET/IB : No device found.", "NET/Plugin: Loaded net plugin X (v8)"}),
             NcclVerdict::unknown);
 }
@@ -281,6 +287,8 @@ TEST(NcclVerdicts, the_network_whose_nics_were_surveyed_was_chosen) {
   EXPECT_EQ(
       verdict_on({"NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'", "Using network Socket"}),
       NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"NET/IB : GPU Direct RDMA Disabled for HCA mlx5_0 (no peermem)"}),
+            NcclVerdict::rdma_chosen);
 }
 
 TEST(NcclVerdicts, ranks_that_say_nothing_have_no_vote) {
@@ -458,6 +466,34 @@ TEST(NcclVerdicts, what_mooncake_installed_on_aws_and_slingshot_is_rdma_or_tcp) 
       NcclVerdict::unknown);
   const auto job = judge_lines("EfaTransport: Initialized EFA device rdmap1s0\n");
   EXPECT_EQ(job.ranks[0].available[0].name, "rdmap1s0");
+}
+
+TEST(NcclVerdicts, nvshmem_says_which_transport_it_took) {
+  const std::string begin = "a:1:1 [0] NVSHMEM INFO Successfully initialized the transport: ";
+  const auto job = judge_lines(begin + "ibrc\n" + begin + "IBGDA. It will be used for x\n");
+  EXPECT_EQ(job.verdict, NcclVerdict::rdma_chosen);
+  EXPECT_EQ(job.ranks[0].library, "NVSHMEM");
+  for (const std::string other : {"ucx", "libfabric"}) {
+    EXPECT_EQ(judge_lines(begin + other + "\n").verdict, NcclVerdict::unknown) << other;
+  }
+}
+
+TEST(NcclVerdicts, mooncake_without_a_device_takes_tcp) {
+  const std::string none =
+      "I1 transfer_engine_impl.cpp:274] Topology discovery complete. Found 0 HCAs.\n";
+  EXPECT_EQ(judge_lines(none).verdict, NcclVerdict::tcp);
+  EXPECT_EQ(judge_lines(none + "Using NVLink transport (forced or no HCA detected)\n").verdict,
+            NcclVerdict::unknown);
+  EXPECT_EQ(
+      judge_lines("tcp_transport.cpp:541] TcpTransport: cannot start handshake daemon\n").verdict,
+      NcclVerdict::tcp);
+  EXPECT_EQ(judge_lines("NIXL INFO falling back to TCP transport\n").verdict, NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, sharp_that_started_was_chosen) {
+  const std::string sharp = "SHARP rank 1/4 initialized on mlx5_4:1";
+  EXPECT_EQ(verdict_on({sharp}), NcclVerdict::rdma_chosen);
+  EXPECT_EQ(verdict_on({sharp, "Using network Socket"}), NcclVerdict::tcp);
 }
 
 TEST(NcclVerdicts, one_rank_alone_may_be_a_piece_of_a_job) {
