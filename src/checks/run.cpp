@@ -46,10 +46,21 @@ const Finding* blocker_of(const Check& check, const std::string& subject,
   return nullptr;
 }
 
+/// A guest's owner cannot reach the card, the slot or the cable.
+void hand_to_provider(Finding& finding) {
+  if (finding.remedy_class != RemedyClass::hardware) return;
+  finding.remedy =
+      "Hardware of a virtual machine is its provider's: drain the node, and redeploy or report it. "
+      "On the host: " +
+      finding.remedy;
+}
+
 std::vector<Finding> findings_of(const Check& check, const Machine& machine) {
   Findings found(check);
   check.look(machine, found);
-  return found.take(kNode);
+  auto all = found.take(kNode);
+  if (machine.node.hypervisor) std::for_each(all.begin(), all.end(), hand_to_provider);
+  return all;
 }
 
 void add_with_before(const Check& check, std::vector<const Check*>& wanted) {
