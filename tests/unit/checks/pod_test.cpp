@@ -3,6 +3,7 @@
 // A container that is well on a machine that is well, and one fault at a time.
 #include <gmock/gmock.h>
 
+#include "unit/checks/page.h"
 #include "unit/checks/patient.h"
 #include "unit/link_builder.h"
 
@@ -316,6 +317,18 @@ TEST_P(BrokenPod, is_noticed_by_these_checks_alone) {
   fault.make(container);
   EXPECT_THAT(complaints(examine(std::move(container), patient)),
               testing::UnorderedElementsAreArray(fault.expected));
+}
+
+TEST(Pod, says_of_each_broken_container_what_the_page_has) {
+  std::string page;
+  for (const auto& fault : pod_faults()) {
+    auto container = fault.before();
+    fault.make(container);
+    const auto findings = examine(std::move(container), healthy(fault.machine));
+    page += (page.empty() ? "# " : "\n# ") + std::string(fault.name) + " (" + fault.machine + ")\n" +
+            described(complaints(findings), findings);
+  }
+  expect_page("broken_containers.txt", page);
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, BrokenPod, testing::Range<std::size_t>(0, pod_faults().size()));
