@@ -163,9 +163,10 @@ constexpr std::array kDeviceChecks = {
                   "node, or stale numbers; UNKNOWN: /dev is not the machine's",
           .effect = "libibverbs leaves the device out without a word: ibstat works, ibv_devices "
                     "lists nothing -> NCCL and UCX use TCP",
-          .remedy = "Load the driver anew (modprobe -r mlx5_ib, modprobe mlx5_ib), with no job on the "
-                    "NIC: the kernel makes the nodes, udev only sets their mode. Numbers are those "
-                    "of sysfs: 231:0 is umad0, uverbs0 is 231:192.",
+          .remedy =
+              "Load the driver anew (modprobe -r mlx5_ib, modprobe mlx5_ib), with no job on the "
+              "NIC: the kernel makes the nodes, udev only sets their mode. Numbers are those "
+              "of sysfs: 231:0 is umad0, uverbs0 is 231:192.",
           .remedy_class = RemedyClass::restart,
           .about = "RDMA device",
           .covers = "dev.chardev N07 N08 E06",

@@ -147,20 +147,20 @@ void vm_file(const Machine& machine, Findings& found) {
 using system::Part;
 
 constexpr std::array kGpuChecks = {
-    Check{.id = "gpu.present",
-          .what = "The machine has the GPUs that its type has.",
-          .source = "/sys/bus/pci/devices, the table of known machines",
-          .rule =
-              "FAIL: fewer than the table has, and no smaller size of the type has so few; else "
-              "PASS",
-          .effect = "a GPU fell off the bus -> jobs that ask for all GPUs do not start",
-          .remedy = "The kernel's log has the Xid of a GPU that fell off its bus; start the machine "
-                    "anew, and where it does not come back, replace it.",
-          .remedy_class = RemedyClass::hardware,
-          .about = "GPU",
-          .covers = "drv.nvidia L02",
-          .after = "",
-          .look = present},
+    Check{
+        .id = "gpu.present",
+        .what = "The machine has the GPUs that its type has.",
+        .source = "/sys/bus/pci/devices, the table of known machines",
+        .rule = "FAIL: fewer than the table has, and no smaller size of the type has so few; else "
+                "PASS",
+        .effect = "a GPU fell off the bus -> jobs that ask for all GPUs do not start",
+        .remedy = "The kernel's log has the Xid of a GPU that fell off its bus; start the machine "
+                  "anew, and where it does not come back, replace it.",
+        .remedy_class = RemedyClass::hardware,
+        .about = "GPU",
+        .covers = "drv.nvidia L02",
+        .after = "",
+        .look = present},
     Check{.id = "gpu.driver",
           .what = "Each GPU has a driver.",
           .source = "/sys/bus/pci/devices/*/driver",

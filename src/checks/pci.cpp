@@ -54,8 +54,9 @@ std::size_t compute_nics(const Machine& machine) {
   }));
 }
 
-/// "; 0000:b9:00.0 has 3 of 4 below its switch" for each GPU that shares switches with fewer compute
-/// NICs than the other GPUs do, which is where one is missing; "" where that is not to be seen.
+/// "; 0000:b9:00.0 has 3 of 4 below its switch" for each GPU that shares switches with fewer
+/// compute NICs than the other GPUs do, which is where one is missing; "" where that is not to be
+/// seen.
 std::string where_nics_are_missing(const Machine& machine, const topology::KnownMachine& known) {
   const std::size_t share = known.nics / known.gpus;
   std::string text;
@@ -94,9 +95,9 @@ bool judge_known(const Machine& machine, const topology::KnownMachine& known,
     advise_order(known, finding);
   }
   if (!known.switches.empty() || count >= known.nics) return missing.empty();
-  auto& finding = found.fail(
-      kNode, counted(count, "compute NIC") + where_nics_are_missing(machine, known), expected,
-      {evidence});
+  auto& finding =
+      found.fail(kNode, counted(count, "compute NIC") + where_nics_are_missing(machine, known),
+                 expected, {evidence});
   advise_order(known, finding);
   return false;
 }
@@ -132,9 +133,8 @@ void nic_present(const Machine& machine, Findings& found) {
 
 /// The module that makes a function's RDMA device, and loads the driver below it.
 std::string_view rdma_module(const node::PciDevice* function) {
-  constexpr std::array kModules = {
-      std::pair{node::kVendorMellanox, std::string_view("mlx5_ib")},
-      std::pair{node::kVendorAmazon, std::string_view("efa")}};
+  constexpr std::array kModules = {std::pair{node::kVendorMellanox, std::string_view("mlx5_ib")},
+                                   std::pair{node::kVendorAmazon, std::string_view("efa")}};
   const auto* at = std::find_if(kModules.begin(), kModules.end(), [&](const auto& one) {
     return function != nullptr && one.first == function->vendor;
   });
@@ -177,8 +177,7 @@ void nic_driver(const Machine& machine, Findings& found) {
                        "where it is loaded, the kernel's log says why the device did not come up";
       finding.remedy += nic.driver == "mlx5_core" ? " (devlink dev param enable_roce)." : ".";
     } else {
-      auto& finding =
-          found.fail(nic.name, "no driver", "an RDMA driver", {evidence});
+      auto& finding = found.fail(nic.name, "no driver", "an RDMA driver", {evidence});
       finding.remedy = load_text(function) + "if it does not bind, the kernel's log says why.";
     }
   }
@@ -339,8 +338,9 @@ constexpr std::array kPciChecks = {
                   "none of those that a known machine may come without; UNKNOWN: the folder "
                   "cannot be read",
           .effect = "the NIC fell off the bus, or was never passed through -> its GPU uses another",
-          .remedy = "The kernel's log and the BIOS say whether the card is seen; reseat it, then it "
-                    "goes back.",
+          .remedy =
+              "The kernel's log and the BIOS say whether the card is seen; reseat it, then it "
+              "goes back.",
           .remedy_class = RemedyClass::hardware,
           .about = "PCI function",
           .covers = "pci.nic.present D02 D03 L01 F02",
@@ -353,8 +353,9 @@ constexpr std::array kPciChecks = {
                   "namespaces may hide it, or /sys/class/infiniband cannot be read; SKIP: not for "
                   "GPUs or storage",
           .effect = "no RDMA device -> this NIC's GPUs use another",
-          .remedy = "modprobe its RDMA module (mlx5_ib, efa); if it does not bind, the kernel's log "
-                    "says why.",
+          .remedy =
+              "modprobe its RDMA module (mlx5_ib, efa); if it does not bind, the kernel's log "
+              "says why.",
           .remedy_class = RemedyClass::live,
           .about = "RDMA NIC with a PCI function",
           .covers = "pci.nic.present F07 F14",

@@ -257,6 +257,7 @@ struct ListOfNics {
   transports::Library library;
   std::string_view begin;  ///< of the value: NCCL takes whole names behind "=" alone
 };
+
 constexpr std::array kListsOfNics = {
     ListOfNics{"NCCL_IB_HCA", transports::Library::nccl, "="},
     ListOfNics{"UCX_NET_DEVICES", transports::Library::ucx, ""},

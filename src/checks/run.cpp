@@ -46,13 +46,12 @@ const Finding* blocker_of(const Check& check, const std::string& subject,
   return nullptr;
 }
 
-/// A guest's owner cannot reach the card, the slot or the cable.
+/// A guest's owner reaches no card, slot or cable.
 void hand_to_provider(Finding& finding) {
   if (finding.remedy_class != RemedyClass::hardware) return;
-  finding.remedy =
-      "Hardware of a virtual machine is its provider's: drain the node, and redeploy or report it. "
-      "On the host: " +
-      finding.remedy;
+  finding.remedy +=
+      " This is a virtual machine: card, slot and cable are its provider's to mend. Drain the "
+      "node, and redeploy or report it.";
 }
 
 std::vector<Finding> findings_of(const Check& check, const Machine& machine) {

@@ -110,7 +110,7 @@ bool is_efa(const PciDevice& function) {
 
 bool would_be_rdma(const PciDevice& function) {
   if (!is_network_class(function.class_code)) return false;
-  if (is_efa(function)) return true;
+  if (is_efa(function)) return !function.driver || function.driver == "efa";
   const bool mellanox_driver = function.driver == "mlx5_core" || function.driver == "mlx4_core";
   const bool infiniband = function.class_code >> 8 == 0x0207;
   if (!infiniband && function.vendor != kVendorMellanox) return false;

@@ -23,8 +23,8 @@ struct KnownSize {
   unsigned gpus = 0;
 };
 
-/// A type of machine whose real PCI tree is known, or that is known by the names of its sizes alone.
-/// Data: src/topology/known_machines.yaml, each entry with the source of its facts.
+/// A type of machine whose real PCI tree is known, or that is known by the names of its sizes
+/// alone. Data: src/topology/known_machines.yaml, each entry with the source of its facts.
 struct KnownMachine {
   std::string name;                  ///< "Azure ND A100 v4"
   std::string source;                ///< where its facts come from

@@ -91,12 +91,10 @@ Result<std::vector<KnownSize>> read_sizes(const data::Value& value, const std::s
 
 /// One key of a machine; false where there is no such key.
 Result<bool> read_key(KnownMachine& machine, const std::string& key, const data::Value& value) {
-  const std::pair<std::string_view, std::string*> texts[] = {{"name", &machine.name},
-                                                             {"source", &machine.source},
-                                                             {"vendor", &machine.sys_vendor},
-                                                             {"product", &machine.product_name},
-                                                             {"assetTag", &machine.asset_tag},
-                                                             {"order", &machine.order}};
+  const std::pair<std::string_view, std::string*> texts[] = {
+      {"name", &machine.name},          {"source", &machine.source},
+      {"vendor", &machine.sys_vendor},  {"product", &machine.product_name},
+      {"assetTag", &machine.asset_tag}, {"order", &machine.order}};
   for (const auto& [name, text] : texts) {
     if (key != name) continue;
     *text = TRY(value.as_string());

@@ -90,8 +90,8 @@ TEST(Advice, e06_numbers_of_nodes_are_those_of_the_kernel) {
 
 /// udev passes over a node that the kernel has not made, so a trigger brings none back.
 TEST(Advice, a_node_that_is_gone_is_made_anew_with_the_kernels_numbers) {
-  const auto gone = remedy_by([](Patient& p) { p.drop("/dev/infiniband/uverbs3"); }, "dev.uverbs",
-                              "mlx5_3");
+  const auto gone =
+      remedy_by([](Patient& p) { p.drop("/dev/infiniband/uverbs3"); }, "dev.uverbs", "mlx5_3");
   EXPECT_THAT(gone, HasSubstr("mknod -m 0666 /dev/infiniband/uverbs3 c 231 195"));
   const auto stale = remedy_by(
       [](Patient& p) {
@@ -106,14 +106,13 @@ TEST(Advice, a_node_that_is_gone_is_made_anew_with_the_kernels_numbers) {
 
 /// A second name is a parameter of the first module.
 TEST(Advice, modprobe_has_one_name) {
-  const auto text = remedy_by(
-      [](Patient& p) {
-        p.unplug("mlx5_3").unplug("uverbs3").unbind("0000:40:00.0");
-      },
-      "pci.nic-driver", "0000:40:00.0");
+  const auto text =
+      remedy_by([](Patient& p) { p.unplug("mlx5_3").unplug("uverbs3").unbind("0000:40:00.0"); },
+                "pci.nic-driver", "0000:40:00.0");
   EXPECT_THAT(text, testing::StartsWith("modprobe mlx5_ib; "));
   for (const auto* check : checks::every_check()) {
-    EXPECT_THAT(std::string(check->remedy), Not(testing::ContainsRegex("modprobe [a-z0-9_]+ [a-z]")))
+    EXPECT_THAT(std::string(check->remedy),
+                Not(testing::ContainsRegex("modprobe [a-z0-9_]+ [a-z]")))
         << check->id;
   }
 }
@@ -123,12 +122,12 @@ TEST(Advice, hardware_of_a_virtual_machine_is_its_providers) {
   auto patient = healthy("azure-nd-h100-v5");
   patient.set("0101:00:00.0/infiniband/mlx5_ib0/ports/1/rate", "200 Gb/sec (2X NDR)");
   const auto finding = finding_of(patient.examine(), "link.rate", "mlx5_ib0/1");
-  EXPECT_THAT(finding.remedy, testing::StartsWith("Hardware of a virtual machine is its provider"));
+  EXPECT_THAT(finding.remedy, HasSubstr("cable are its provider's to mend. Drain the node"));
   EXPECT_EQ(finding.remedy_class, checks::RemedyClass::hardware);
-  const auto bare = remedy_by(
-      [](Patient& p) { p.set("mlx5_3/ports/1/rate", "200 Gb/sec (2X NDR)"); }, "link.rate",
-      "mlx5_3/1");
-  EXPECT_THAT(bare, testing::StartsWith("Reseat"));
+  const auto bare =
+      remedy_by([](Patient& p) { p.set("mlx5_3/ports/1/rate", "200 Gb/sec (2X NDR)"); },
+                "link.rate", "mlx5_3/1");
+  EXPECT_THAT(bare, Not(HasSubstr("virtual machine")));
 }
 
 /// What a machine may come without is looked for in its order first.

@@ -619,11 +619,12 @@ const std::vector<Fault>& faults() {
        "aws-p5",
        efa},
       {"the folder of RDMA devices cannot be read",
-       [](Patient& p) { p.unreadable("/sys/class/infiniband", "EACCES"); },
-       unknown_nics()},
+       [](Patient& p) { p.unreadable("/sys/class/infiniband", "EACCES"); }, unknown_nics()},
       {"RDMA devices may be in another namespace",
        [](Patient& p) {
-         p.text("/sys/module/ib_core/parameters/netns_mode", "N").unplug("mlx5_3").unplug("uverbs3");
+         p.text("/sys/module/ib_core/parameters/netns_mode", "N")
+             .unplug("mlx5_3")
+             .unplug("uverbs3");
        },
        {"UNKNOWN pci.nic-driver 0000:40:00.0", "WARN dev.netns-mode node"}},
       {"nobody says whether RDMA namespaces are shared",
@@ -649,9 +650,7 @@ const std::vector<Fault>& faults() {
        },
        {"WARN link.port-state mlx5_1/1", "WARN link.port-state mlx5_2/1"}},
       {"no name of a governor",
-       [](Patient& p) {
-         p.text("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "");
-       },
+       [](Patient& p) { p.text("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", ""); },
        {"UNKNOWN host.governor /sys/devices/system/cpu/cpu1/cpufreq/scaling_governor"}},
       {"a governor that may not be read",
        [](Patient& p) {
@@ -672,14 +671,11 @@ const std::vector<Fault>& faults() {
          p.unreadable("/proc/driver/nvidia/version", "EACCES");
        },
        {"UNKNOWN gdr.route node"}},
-      {"the kernel's log is closed",
-       [](Patient& p) { p.unreadable("/dev/kmsg", "EPERM"); },
+      {"the kernel's log is closed", [](Patient& p) { p.unreadable("/dev/kmsg", "EPERM"); },
        unknown_log()},
       {"changes of RoCE links that cannot be read",
-       [](Patient& p) { p.unreadable("/dev/kmsg", "EPERM"); },
-       unknown_log_and_flaps(),
-       "hgx-h100-roce",
-       roce},
+       [](Patient& p) { p.unreadable("/dev/kmsg", "EPERM"); }, unknown_log_and_flaps(),
+       "hgx-h100-roce", roce},
       {"no kubelet",
        [](Patient& p) {
          p.drop("/var/lib/kubelet/device-plugins/kubelet.sock").drop("/proc/812");
@@ -774,9 +770,9 @@ INSTANTIATE_TEST_SUITE_P(Machines, Broken, testing::Range<std::size_t>(0, faults
 /// elsewhere.
 TEST(Doctor, has_a_broken_machine_for_every_complaint_of_every_check) {
   const std::vector<std::string> elsewhere = {
-      "WARN link.errors",                             // over_time_test.cpp
-      "FAIL bench.loopback", "WARN bench.loopback",   // bench_test.cpp
-      "UNKNOWN bench.loopback", "FAIL pci.acs"};      // acs_test.cpp
+      "WARN link.errors",                            // over_time_test.cpp
+      "FAIL bench.loopback", "WARN bench.loopback",  // bench_test.cpp
+      "UNKNOWN bench.loopback", "FAIL pci.acs"};     // acs_test.cpp
   for (const auto* check : checks::all_checks()) {
     for (const auto* state : {"FAIL", "WARN", "UNKNOWN"}) {
       const auto said = std::string(state) + " " + std::string(check->id);

@@ -325,8 +325,8 @@ TEST(Pod, says_of_each_broken_container_what_the_page_has) {
     auto container = fault.before();
     fault.make(container);
     const auto findings = examine(std::move(container), healthy(fault.machine));
-    page += (page.empty() ? "# " : "\n# ") + std::string(fault.name) + " (" + fault.machine + ")\n" +
-            described(complaints(findings), findings);
+    page += (page.empty() ? "# " : "\n# ") + std::string(fault.name) + " (" + fault.machine +
+            ")\n" + described(complaints(findings), findings);
   }
   expect_page("broken_containers.txt", page);
 }
@@ -450,13 +450,13 @@ TEST(Pod, on_the_network_of_the_node_has_its_gids) {
   EXPECT_THAT(complaints(examine(container, healthy(kRoce))), ElementsAre("UNKNOWN pod.gid train"));
 }
 
-/// UCX takes every NIC that it can open, and of these the one that is nearest to its GPU: workers of
-/// some GPUs die with ibv_query_gid: Invalid argument.
+/// UCX takes every NIC that it can open, and of these the one that is nearest to its GPU: workers
+/// of some GPUs die with ibv_query_gid: Invalid argument.
 TEST(Pod, a_front_end_nic_that_ucx_would_take_is_named) {
   auto container = well_on_azure();
   give_front_end_nic(container);
-  const auto finding = finding_of(examine(container, healthy(kAzure)), "pod.front-end-nic",
-                                  "train/UCX_NET_DEVICES");
+  const auto finding =
+      finding_of(examine(container, healthy(kAzure)), "pod.front-end-nic", "train/UCX_NET_DEVICES");
   EXPECT_EQ(finding.observed, "uses mlx5_an0:1, too");
   EXPECT_EQ(finding.expected, "mlx5_ib0:1 alone");
   EXPECT_THAT(finding.remedy, testing::StartsWith("UCX_NET_DEVICES=mlx5_ib0:1;"));

@@ -78,18 +78,29 @@ TEST(KnownMachine, sizes_of_other_clouds_are_in_the_table) {
   struct Size {
     unsigned gpus, nics, gbps;
   };
-  const std::map<std::string, Size> wanted = {
-      {"Standard_ND40rs_v2", {8, 1, 100}},   {"Standard_ND96isr_MI300X_v5", {8, 8, 400}},
-      {"Standard_ND96is_H100_v5", {8, 0, 0}}, {"Standard_NC80adis_H100_v5", {2, 0, 0}},
-      {"p3dn.24xlarge", {8, 1, 0}},          {"p4d.24xlarge", {8, 4, 0}},
-      {"p5.4xlarge", {1, 1, 0}},             {"p5.48xlarge", {8, 32, 0}},
-      {"p5e.48xlarge", {8, 32, 0}},          {"p5en.48xlarge", {8, 16, 0}},
-      {"p6-b200.48xlarge", {8, 8, 0}},       {"p6-b300.48xlarge", {8, 16, 0}},
-      {"a3-highgpu-4g", {4, 0, 0}},          {"a3-megagpu-8g", {8, 0, 0}},
-      {"a3-ultragpu-8g", {8, 8, 0}},         {"a4-highgpu-8g", {8, 8, 0}},
-      {"a4x-highgpu-4g", {4, 4, 0}},         {"BM.GPU4.8", {8, 16, 100}},
-      {"BM.GPU.H100.8", {8, 16, 200}},       {"BM.GPU.H200.8", {8, 8, 400}},
-      {"BM.GPU.B300.8", {8, 16, 400}},       {"BM.GPU.GB200.4", {4, 4, 400}}};
+
+  const std::map<std::string, Size> wanted = {{"Standard_ND40rs_v2", {8, 1, 100}},
+                                              {"Standard_ND96isr_MI300X_v5", {8, 8, 400}},
+                                              {"Standard_ND96is_H100_v5", {8, 0, 0}},
+                                              {"Standard_NC80adis_H100_v5", {2, 0, 0}},
+                                              {"p3dn.24xlarge", {8, 1, 0}},
+                                              {"p4d.24xlarge", {8, 4, 0}},
+                                              {"p5.4xlarge", {1, 1, 0}},
+                                              {"p5.48xlarge", {8, 32, 0}},
+                                              {"p5e.48xlarge", {8, 32, 0}},
+                                              {"p5en.48xlarge", {8, 16, 0}},
+                                              {"p6-b200.48xlarge", {8, 8, 0}},
+                                              {"p6-b300.48xlarge", {8, 16, 0}},
+                                              {"a3-highgpu-4g", {4, 0, 0}},
+                                              {"a3-megagpu-8g", {8, 0, 0}},
+                                              {"a3-ultragpu-8g", {8, 8, 0}},
+                                              {"a4-highgpu-8g", {8, 8, 0}},
+                                              {"a4x-highgpu-4g", {4, 4, 0}},
+                                              {"BM.GPU4.8", {8, 16, 100}},
+                                              {"BM.GPU.H100.8", {8, 16, 200}},
+                                              {"BM.GPU.H200.8", {8, 8, 400}},
+                                              {"BM.GPU.B300.8", {8, 16, 400}},
+                                              {"BM.GPU.GB200.4", {4, 4, 400}}};
   for (const auto& [name, expected] : wanted) {
     const auto known = find_size(name, known_machines());
     ASSERT_NE(known.size, nullptr) << name;
