@@ -116,7 +116,7 @@ TEST(NicReader, functions_without_an_rdma_device_are_shown_by_address) {
   EXPECT_THAT(node.nics[1].netdevs, ElementsAre("ens1"));
 }
 
-TEST(NicReader, an_efa_without_a_driver_is_missed_and_one_for_a_guest_is_not) {
+TEST(NicReader, an_efa_without_a_driver_is_missed) {
   SysfsTree tree;
   tree.pci("0000:18:00.0", "", "1D0F:EFA1").pci("0000:19:00.0", "vfio-pci", "1D0F:EFA1");
   tree.pci("0000:1a:00.0", "efa", "1D0F:EFA1").pci("0000:1b:00.0", "ena", "1D0F:EC20");
