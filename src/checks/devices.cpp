@@ -22,6 +22,13 @@ std::string mode_text(std::uint32_t mode) {
   return digits;
 }
 
+/// The kernel alone makes nodes in /dev: udev sets mode and owner of those that are there. Source:
+/// systemd src/udev/udev-node.c (a node that is missing is passed over).
+std::string made_anew(const node::CharDevice& device) {
+  return "mkdir -p /dev/infiniband && mknod -m 0666 " + device.path + " c " +
+         std::to_string(device.major) + " " + std::to_string(device.minor);
+}
+
 /// Whether this is the machine's /dev. The kernel makes a node for every device there; a container
 /// has a /dev of its own, with a few of them or none.
 bool sees_dev(const Machine& machine) {
@@ -45,14 +52,18 @@ void judge_node(const Machine& machine, const std::string& subject, const node::
                     {evidence});
       return;
     }
-    found.fail(subject, "no node " + device.path, "character device " + numbers(device),
-               {evidence, {"sysfs: dev", numbers(device), ""}});
+    auto& finding =
+        found.fail(subject, "no node " + device.path, "character device " + numbers(device),
+                   {evidence, {"sysfs: dev", numbers(device), ""}});
+    finding.remedy = made_anew(device) + ", the numbers that sysfs has now.";
+    finding.remedy_class = RemedyClass::live;
     return;
   }
   const Evidence evidence{device.path, numbers(device) + " " + mode_text(device.mode), ""};
   if ((device.mode & 0666U) != 0666U) {
     auto& finding = found.warn(subject, "mode " + mode_text(device.mode), "0666", {evidence});
     finding.effect = "processes that are not root cannot open it";
+    finding.remedy_class = RemedyClass::live;
     finding.remedy = "chmod 0666 " + device.path + ", and have udev do so (rdma-core's rules).";
   } else {
     found.pass(subject, numbers(device) + " mode " + mode_text(device.mode), {evidence});
@@ -74,7 +85,9 @@ void judge_nodes(const Machine& machine, const std::string& subject,
     if (const auto* problem = stale(machine, device.path)) {
       auto& finding = found.fail(subject, device.path + " " + problem->what, numbers(device),
                                  {{device.path, problem->what, ""}});
-      finding.remedy = "rm " + device.path + " && udevadm trigger --subsystem-match=infiniband*";
+      finding.remedy =
+          "rm " + device.path + " && " + made_anew(device) + ", the numbers that sysfs has now.";
+      finding.remedy_class = RemedyClass::live;
     } else {
       judge_node(machine, subject, device, found);
     }
@@ -150,9 +163,11 @@ constexpr std::array kDeviceChecks = {
                   "node, or stale numbers; UNKNOWN: /dev is not the machine's",
           .effect = "libibverbs leaves the device out without a word: ibstat works, ibv_devices "
                     "lists nothing -> NCCL and UCX use TCP",
-          .remedy = "udevadm trigger --subsystem-match=infiniband_verbs. Never write numbers by "
-                    "hand: 231:0 is umad0, uverbs0 is 231:192.",
-          .remedy_class = RemedyClass::live,
+          .remedy =
+              "Load the driver anew (modprobe -r mlx5_ib, modprobe mlx5_ib), with no job on the "
+              "NIC: the kernel makes the nodes, udev only sets their mode. Numbers are those "
+              "of sysfs: 231:0 is umad0, uverbs0 is 231:192.",
+          .remedy_class = RemedyClass::restart,
           .about = "RDMA device",
           .covers = "dev.chardev N07 N08 E06",
           .after = "drv.modules:ib_uverbs",
@@ -162,8 +177,9 @@ constexpr std::array kDeviceChecks = {
           .source = "/sys/class/misc/rdma_cm/dev, /dev/infiniband/rdma_cm",
           .rule = "as dev.uverbs",
           .effect = "rdma_create_event_channel fails; the shared device plugin reports 0",
-          .remedy = "udevadm trigger --subsystem-match=misc",
-          .remedy_class = RemedyClass::live,
+          .remedy = "modprobe -r rdma_ucm, modprobe rdma_ucm: the kernel makes the node, udev only "
+                    "sets its mode.",
+          .remedy_class = RemedyClass::restart,
           .about = "connection manager (rdma_ucm)",
           .covers = "dev.chardev D16",
           .after = "drv.modules:rdma_ucm",

@@ -16,14 +16,28 @@
 namespace railhead::checks {
 namespace {
 
+/// Where a type of machine has a GPU, and this one has none.
+std::vector<Evidence> missing_gpus(const Machine& machine, const topology::KnownMachine& known) {
+  std::vector<Evidence> missing;
+  for (const auto& one : known.switches) {
+    for (const auto& address : one.gpus) {
+      if (machine.node.find_pci(address) != nullptr) continue;
+      missing.push_back({pci_path(address, ""), "no such PCI function", ""});
+    }
+  }
+  return missing;
+}
+
 void present(const Machine& machine, Findings& found) {
   if (machine.node.gpus.empty()) return;
   const auto count = machine.node.gpus.size();
   const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
   const Evidence evidence{"/sys/bus/pci/devices", counted(count, "GPU"), ""};
   if (known != nullptr && count < known->gpus && !known->may_have(count)) {
+    auto all = missing_gpus(machine, *known);
+    all.insert(all.begin(), evidence);
     found.fail(kNode, counted(count, "GPU"), std::to_string(known->gpus) + " of " + known->name,
-               {evidence});
+               std::move(all));
   } else {
     found.pass(kNode, counted(count, "GPU"), {evidence});
   }
@@ -133,19 +147,20 @@ void vm_file(const Machine& machine, Findings& found) {
 using system::Part;
 
 constexpr std::array kGpuChecks = {
-    Check{.id = "gpu.present",
-          .what = "The machine has the GPUs that its type has.",
-          .source = "/sys/bus/pci/devices, the table of known machines",
-          .rule =
-              "FAIL: fewer than the table has, and no smaller size of the type has so few; else "
-              "PASS",
-          .effect = "a GPU fell off the bus -> jobs that ask for all GPUs do not start",
-          .remedy = "Take the machine out and report it: the kernel's log has the Xid.",
-          .remedy_class = RemedyClass::hardware,
-          .about = "GPU",
-          .covers = "drv.nvidia L02",
-          .after = "",
-          .look = present},
+    Check{
+        .id = "gpu.present",
+        .what = "The machine has the GPUs that its type has.",
+        .source = "/sys/bus/pci/devices, the table of known machines",
+        .rule = "FAIL: fewer than the table has, and no smaller size of the type has so few; else "
+                "PASS",
+        .effect = "a GPU fell off the bus -> jobs that ask for all GPUs do not start",
+        .remedy = "The kernel's log has the Xid of a GPU that fell off its bus; start the machine "
+                  "anew, and where it does not come back, replace it.",
+        .remedy_class = RemedyClass::hardware,
+        .about = "GPU",
+        .covers = "drv.nvidia L02",
+        .after = "",
+        .look = present},
     Check{.id = "gpu.driver",
           .what = "Each GPU has a driver.",
           .source = "/sys/bus/pci/devices/*/driver",

@@ -130,16 +130,15 @@ bool is_governor(std::string_view text) {
 void governor(const Machine& machine, Findings& found) {
   std::map<std::string, std::vector<std::string>> by_value;
   for (const auto& [path, text] : machine.system.texts) {
-    if (path.ends_with("/cpufreq/scaling_governor") && text.known()) {
-      by_value[*text.value].push_back(path);
-    }
+    if (!path.ends_with("/cpufreq/scaling_governor") || text.absent()) continue;
+    if (found.knows(path, text)) by_value[*text.value].push_back(path);
   }
   for (const auto& [value, paths] : by_value) {
     const auto observed = value + " on " + counted(paths.size(), "processor");
     if (value == "performance") {
       found.pass(kNode, observed, {{paths.front(), value, ""}});
     } else if (!is_governor(value)) {
-      found.unknown(kNode, paths.front() + ": no name of a governor", {{paths.front(), value, ""}});
+      found.unknown(paths.front(), "no name of a governor", {{paths.front(), value, ""}});
     } else {
       found.warn("governor " + value, observed, "performance", {{paths.front(), value, ""}});
     }

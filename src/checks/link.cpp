@@ -183,14 +183,29 @@ std::optional<double> usual_rate(const Machine& machine, std::size_t nic) {
   return std::nullopt;
 }
 
-/// The type of machine, and the rate that its vendor states for a NIC at one of its addresses.
+/// Whether a NIC is one of those that a type of machine has: it stands at one of its addresses, or,
+/// where these are not known, there are as many compute NICs as the type has.
+bool is_of_type(const Machine& machine, std::size_t nic, const topology::KnownMachine& known) {
+  const auto& pci = machine.node.nics[nic].pci;
+  if (!pci) return false;
+  if (!known.tree_is_real) {
+    return std::any_of(known.switches.begin(), known.switches.end(),
+                       [&](const auto& one) { return contains(one.nics, *pci); });
+  }
+  const auto& roles = machine.deal.roles;
+  const auto compute = std::count_if(roles.begin(), roles.end(), [](const auto& one) {
+    return one.role == affinity::Role::compute;
+  });
+  return machine.role(nic).role == affinity::Role::compute &&
+         static_cast<std::size_t>(compute) == known.nics;
+}
+
+/// The type of machine, and the rate that its vendor states for this NIC.
 std::optional<std::pair<std::string, double>> stated_rate(const Machine& machine, std::size_t nic) {
   const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
-  const auto& pci = machine.node.nics[nic].pci;
-  if (known == nullptr || known->gbps == 0 || !pci) return std::nullopt;
-  const bool of_type = std::any_of(known->switches.begin(), known->switches.end(),
-                                   [&](const auto& one) { return contains(one.nics, *pci); });
-  if (!of_type) return std::nullopt;
+  if (known == nullptr || known->gbps == 0 || !is_of_type(machine, nic, *known)) {
+    return std::nullopt;
+  }
   return std::pair{known->name, static_cast<double>(known->gbps)};
 }
 
@@ -425,7 +440,7 @@ constexpr std::array kLinkChecks = {
           .source = "/sys/class/infiniband/*/ports/*/counters",
           .rule =
               "PASS: none full; WARN: one at its largest value (15, 255 or 65535), which says "
-              "nothing of when; UNKNOWN: not readable, or no number. Values alone are never a FAIL",
+              "nothing of when; UNKNOWN: not readable, or no number. Values alone are no failure",
           .effect = "new errors on this port are not seen by any monitor",
           .remedy = "perfquery -R (or a restart) sets them to 0.",
           .remedy_class = RemedyClass::live,

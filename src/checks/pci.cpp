@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "checks/groups.h"
@@ -28,17 +29,22 @@ std::string nics_text(const topology::KnownMachine& known) {
   return counted(known.nics, "compute NIC") + rate;
 }
 
-/// One finding for each function that this type of machine has and this one lacks.
-bool judge_known(const Machine& machine, const topology::KnownMachine& known, Findings& found) {
-  bool complete = true;
-  for (const auto& address : nics_of(known)) {
-    if (machine.node.find_pci(address) != nullptr) continue;
-    complete = false;
-    found.fail(address.str(), "no such PCI function",
-               "one of the " + nics_text(known) + " of " + known.name,
-               {{pci_path(address, ""), "", ""}});
-  }
-  return complete;
+/// The functions that a type has on known addresses and this machine lacks.
+std::vector<node::PciAddress> missing_nics(const Machine& machine,
+                                           const topology::KnownMachine& known) {
+  auto missing = nics_of(known);
+  std::erase_if(missing, [&](const node::PciAddress& address) {
+    return machine.node.find_pci(address) != nullptr;
+  });
+  return missing;
+}
+
+/// Of a machine that may come with fewer NICs, the order is looked at first.
+void advise_order(const topology::KnownMachine& known, Finding& finding) {
+  if (known.order.empty()) return;
+  finding.remedy = "See what was ordered: all NICs come with " + known.order +
+                   ". If that is so, redeploy or report the machine: its host has lost a NIC.";
+  finding.remedy_class = RemedyClass::cluster;
 }
 
 std::size_t compute_nics(const Machine& machine) {
@@ -46,6 +52,54 @@ std::size_t compute_nics(const Machine& machine) {
   return static_cast<std::size_t>(std::count_if(roles.begin(), roles.end(), [](const auto& role) {
     return role.role == affinity::Role::compute;
   }));
+}
+
+/// "; 0000:b9:00.0 has 3 of 4 below its switch" for each GPU that shares switches with fewer
+/// compute NICs than the other GPUs do, which is where one is missing; "" where that is not to be
+/// seen.
+std::string where_nics_are_missing(const Machine& machine, const topology::KnownMachine& known) {
+  const std::size_t share = known.nics / known.gpus;
+  std::string text;
+  bool any_whole = false;
+  for (std::size_t g = 0; g < machine.node.gpus.size(); ++g) {
+    std::size_t near = 0;
+    for (std::size_t n = 0; n < machine.node.nics.size(); ++n) {
+      const bool below = machine.topology.gpu_nic[g][n].relation <= topology::Relation::pxb;
+      if (below && machine.role(n).role == affinity::Role::compute) ++near;
+    }
+    any_whole = any_whole || near == share;
+    if (near >= share) continue;
+    text += "; " + machine.node.gpus[g].pci.str() + " has " + std::to_string(near) + " of " +
+            std::to_string(share) + " below its switch";
+  }
+  return any_whole ? text : "";
+}
+
+/// Whether a machine of a known type has all its NICs. Else one finding for each that is missing
+/// where its address is known, and one that says whose is missing where it is not.
+bool judge_known(const Machine& machine, const topology::KnownMachine& known,
+                 const Evidence& evidence, Findings& found) {
+  const auto count = compute_nics(machine);
+  const auto missing = missing_nics(machine, known);
+  const auto expected = nics_text(known) + " of " + known.name;
+  const bool has_none = known.switches.empty() ? count == 0 : missing.size() == known.nics;
+  if (known.nics > 0 && has_none && !known.order.empty()) {
+    auto& finding = found.warn(kNode, "none of its compute NICs", expected, {evidence});
+    finding.effect = "pods on this node use TCP";
+    advise_order(known, finding);
+    return false;
+  }
+  for (const auto& address : missing) {
+    auto& finding = found.fail(address.str(), "no such PCI function", "one of the " + expected,
+                               {{pci_path(address, ""), "", ""}});
+    advise_order(known, finding);
+  }
+  if (!known.switches.empty() || count >= known.nics) return missing.empty();
+  auto& finding =
+      found.fail(kNode, counted(count, "compute NIC") + where_nics_are_missing(machine, known),
+                 expected, {evidence});
+  advise_order(known, finding);
+  return false;
 }
 
 void nic_present(const Machine& machine, Findings& found) {
@@ -58,13 +112,10 @@ void nic_present(const Machine& machine, Findings& found) {
     }
   }
   const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
-  if (known != nullptr && !judge_known(machine, *known, found)) return;
   const auto count = compute_nics(machine);
   const Evidence evidence{folder, counted(count, "compute NIC"), ""};
-  if (known != nullptr && known->switches.empty() && count < known->nics) {
-    found.fail(kNode, counted(count, "compute NIC"),
-               std::to_string(known->nics) + " of " + known->name, {evidence});
-  } else if (machine.node.nics.empty()) {
+  if (known != nullptr && !judge_known(machine, *known, evidence, found)) return;
+  if (machine.node.nics.empty()) {
     auto& finding =
         found.warn(kNode, "no RDMA NIC", "at least one, if this node is to run RDMA", {evidence});
     finding.effect = "pods on this node use TCP";
@@ -78,6 +129,22 @@ void nic_present(const Machine& machine, Findings& found) {
         counted(count, "compute NIC") + " of " + counted(machine.node.nics.size(), "RDMA device"),
         {evidence});
   }
+}
+
+/// The module that makes a function's RDMA device, and loads the driver below it.
+std::string_view rdma_module(const node::PciDevice* function) {
+  constexpr std::array kModules = {std::pair{node::kVendorMellanox, std::string_view("mlx5_ib")},
+                                   std::pair{node::kVendorAmazon, std::string_view("efa")}};
+  const auto* at = std::find_if(kModules.begin(), kModules.end(), [&](const auto& one) {
+    return function != nullptr && one.first == function->vendor;
+  });
+  return at == kModules.end() ? std::string_view() : at->second;
+}
+
+/// What loads it; "" where this program does not know the vendor.
+std::string load_text(const node::PciDevice* function) {
+  const auto module = rdma_module(function);
+  return module.empty() ? "" : "modprobe " + std::string(module) + "; ";
 }
 
 void nic_driver(const Machine& machine, Findings& found) {
@@ -97,17 +164,21 @@ void nic_driver(const Machine& machine, Findings& found) {
       continue;  // sriov.vf-rdma
     } else if (!machine.carries_traffic(n)) {
       found.skip(nic.name, "of role " + std::string(to_string(machine.role(n).role)));
+    } else if (const auto* problem = machine.unreadable("/sys/class/infiniband")) {
+      found.unknown(nic.name, problem->path + ": " + problem->what,
+                    {evidence, {problem->path, "", problem->what}});
     } else if (machine.node.rdma_netns != node::RdmaNetns::shared) {
       found.unknown(nic.name, "no RDMA device here; it may be in another network namespace",
                     {evidence, {pci_path(*nic.pci, "infiniband"), "", ""}});
     } else if (nic.driver) {
       auto& finding = found.fail(nic.name, *nic.driver + " and no RDMA device", "an RDMA device",
                                  {evidence, {pci_path(*nic.pci, "infiniband"), "", ""}});
-      finding.remedy =
-          "modprobe mlx5_ib; if it is there, the kernel's log says why the device did "
-          "not come up (devlink dev param enable_roce).";
+      finding.remedy = load_text(function) +
+                       "where it is loaded, the kernel's log says why the device did not come up";
+      finding.remedy += nic.driver == "mlx5_core" ? " (devlink dev param enable_roce)." : ".";
     } else {
-      found.fail(nic.name, "no driver", "mlx5_core or another RDMA driver", {evidence});
+      auto& finding = found.fail(nic.name, "no driver", "an RDMA driver", {evidence});
+      finding.remedy = load_text(function) + "if it does not bind, the kernel's log says why.";
     }
   }
 }
@@ -263,11 +334,13 @@ constexpr std::array kPciChecks = {
     Check{.id = "pci.nic-present",
           .what = "The machine has the NICs that its type has.",
           .source = "/sys/bus/pci/devices, the table of known machines",
-          .rule = "FAIL: a known machine lacks one of its functions; WARN: no RDMA NIC at all; "
-                  "UNKNOWN: the folder cannot be read",
+          .rule = "FAIL: a known machine lacks one of its functions; WARN: no RDMA NIC at all, or "
+                  "none of those that a known machine may come without; UNKNOWN: the folder "
+                  "cannot be read",
           .effect = "the NIC fell off the bus, or was never passed through -> its GPU uses another",
-          .remedy = "Take the machine out, and redeploy or report it: the provider's host has lost "
-                    "a NIC.",
+          .remedy =
+              "The kernel's log and the BIOS say whether the card is seen; reseat it, then it "
+              "goes back.",
           .remedy_class = RemedyClass::hardware,
           .about = "PCI function",
           .covers = "pci.nic.present D02 D03 L01 F02",
@@ -277,9 +350,12 @@ constexpr std::array kPciChecks = {
           .what = "Each NIC that is to carry traffic has a driver and an RDMA device.",
           .source = "/sys/bus/pci/devices/*/{driver,infiniband}",
           .rule = "PASS: registered, in a pod, or held by vfio; FAIL: neither; UNKNOWN: RDMA "
-                  "namespaces may hide it; SKIP: not for GPUs or storage",
+                  "namespaces may hide it, or /sys/class/infiniband cannot be read; SKIP: not for "
+                  "GPUs or storage",
           .effect = "no RDMA device -> this NIC's GPUs use another",
-          .remedy = "modprobe mlx5_core mlx5_ib; if it does not bind, the kernel's log says why.",
+          .remedy =
+              "modprobe its RDMA module (mlx5_ib, efa); if it does not bind, the kernel's log "
+              "says why.",
           .remedy_class = RemedyClass::live,
           .about = "RDMA NIC with a PCI function",
           .covers = "pci.nic.present F07 F14",

@@ -378,6 +378,22 @@ constexpr std::array kPodChecks = {
           .parts = system::Part::netdevs,
           .look = pod_environment,
           .scope = Scope::pod},
+    Check{.id = "pod.front-end-nic",
+          .what = "NCCL and UCX in a container leave the NIC of the machine's own network alone.",
+          .source = "/proc/PID/root/dev/infiniband, /proc/PID/environ; roles of NICs (`railhead "
+                    "affinity`)",
+          .rule = "PASS: they use none of role front-end or management; WARN: one beside NICs of "
+                  "another role; SKIP: no GPU. UCX is judged where its library is in the container",
+          .effect = "a library takes the NIC that is nearest to its GPU, and in a virtual machine "
+                    "that may be the front-end's -> ibv_query_gid: Invalid argument, and workers "
+                    "of some GPUs die",
+          .remedy = "Name the NICs of its GPUs in NCCL_IB_HCA and UCX_NET_DEVICES.",
+          .remedy_class = RemedyClass::cluster,
+          .about = "container with GPUs and uverbs nodes",
+          .covers = "pod.env C03",
+          .after = "pod.devices",
+          .look = pod_front_end,
+          .scope = Scope::pod},
     Check{.id = "pod.shm",
           .what = "A container with GPUs has shared memory for its processes.",
           .source = "/proc/PID/mountinfo",

@@ -20,6 +20,7 @@ std::vector<std::size_t> given_gpus(const Machine& machine, const system::Contai
 // Rules of pod_checks(): what a container may do, and what it does it with.
 void pod_gids(const Machine& machine, Findings& found);
 void pod_environment(const Machine& machine, Findings& found);
+void pod_front_end(const Machine& machine, Findings& found);
 void pod_affinity(const Machine& machine, Findings& found);
 void pod_transport(const Machine& machine, Findings& found);
 

@@ -3,6 +3,7 @@
 // What a container makes of its NICs: GIDs, variables, which GPU uses which NIC.
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/contains.h"
 #include "base/text.h"
@@ -231,6 +232,69 @@ bool judge_contradictions(const Machine& machine, const Container& container, Fi
   return !reading.contradictions.empty();
 }
 
+/// The machine's own network leaves by it.
+bool is_front_end(const Machine& machine, std::size_t nic) {
+  const auto role = machine.role(nic).role;
+  return role == affinity::Role::front_end || role == affinity::Role::management;
+}
+
+/// Of the ports that a library uses, those of front-end NICs or those of all others.
+std::vector<std::string> ports_of(const Machine& machine, const transports::LibraryUse& use,
+                                  const std::vector<std::size_t>& nics, bool front_end) {
+  std::vector<std::string> ports;
+  for (const auto nic : nics) {
+    if (is_front_end(machine, nic) != front_end) continue;
+    const auto begin = machine.node.nics[nic].name + ":";
+    std::copy_if(use.ports.begin(), use.ports.end(), std::back_inserter(ports),
+                 [&](const std::string& port) { return port.starts_with(begin); });
+  }
+  return ports;
+}
+
+/// A variable, and the library that is told its NICs by it.
+struct ListOfNics {
+  std::string_view variable;
+  transports::Library library;
+  std::string_view begin;  ///< of the value: NCCL takes whole names behind "=" alone
+};
+
+constexpr std::array kListsOfNics = {
+    ListOfNics{"NCCL_IB_HCA", transports::Library::nccl, "="},
+    ListOfNics{"UCX_NET_DEVICES", transports::Library::ucx, ""},
+};
+
+/// A library that was told nothing takes every NIC that it can open, and of these the one that is
+/// nearest to its GPU. In a virtual machine that is the front-end NIC for some of the GPUs.
+void judge_front_end(const Machine& machine, const Container& container, Findings& found) {
+  const std::vector<std::string_view> environment(container.environment.value->begin(),
+                                                  container.environment.value->end());
+  const auto nics = given_nics(machine, container);
+  const auto known = known_nics(machine, container);
+  const auto reading = transports::read_environment(environment, &known);
+  bool any = false;
+  for (const auto& list : kListsOfNics) {
+    const auto& use = reading.libraries[static_cast<std::size_t>(list.library)];
+    if (list.library == transports::Library::ucx && container.ucx.empty()) continue;
+    const auto others = ports_of(machine, use, nics, false);
+    const auto front_end = ports_of(machine, use, nics, true);
+    if (!use.known || others.empty() || front_end.empty()) continue;
+    any = true;
+    const std::string variable(list.variable);
+    auto& finding = found.warn(
+        subject_of(container, list.variable), "uses " + join(front_end, ", ") + ", too",
+        join(others, ", ") + " alone",
+        {{container.environment.path,
+          variable + "=" + std::string(value_of(container, list.variable).value_or("")), ""},
+         {container.rdma_nodes.path, join(front_end, ", "), ""}});
+    finding.remedy = variable + "=" + std::string(list.begin) + join(others, ",") +
+                     "; better, give the container the NICs of its GPUs alone: the agent does, "
+                     "and sets NCCL_IB_HCA (UCX_NET_DEVICES with injection.ucxEnvironment).";
+  }
+  if (any) return;
+  found.pass(container.name, "no library takes a front-end NIC",
+             {{container.rdma_nodes.path, counted(nics.size(), "NIC"), ""}});
+}
+
 void judge_affinity(const Machine& machine, const Container& container, std::size_t gpu,
                     const std::vector<std::size_t>& nics,
                     const std::vector<affinity::Usability>& usable, Findings& found) {
@@ -293,6 +357,16 @@ void pod_environment(const Machine& machine, Findings& found) {
         container.name, "nothing in it contradicts what it has",
         {{container.environment.path,
           variables.empty() ? "no variable of NCCL, UCX or NVSHMEM" : join(variables, " "), ""}});
+  }
+}
+
+void pod_front_end(const Machine& machine, Findings& found) {
+  for (const auto& container : machine.containers) {
+    const auto nics = given_nics(machine, container);
+    if (nics.empty() || given_gpus(machine, container).empty()) continue;
+    if (found.knows(container.name, container.environment)) {
+      judge_front_end(machine, container, found);
+    }
   }
 }
 

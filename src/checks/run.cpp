@@ -46,10 +46,20 @@ const Finding* blocker_of(const Check& check, const std::string& subject,
   return nullptr;
 }
 
+/// A guest's owner reaches no card, slot or cable.
+void hand_to_provider(Finding& finding) {
+  if (finding.remedy_class != RemedyClass::hardware) return;
+  finding.remedy +=
+      " This is a virtual machine: card, slot and cable are its provider's to mend. Drain the "
+      "node, and redeploy or report it.";
+}
+
 std::vector<Finding> findings_of(const Check& check, const Machine& machine) {
   Findings found(check);
   check.look(machine, found);
-  return found.take(kNode);
+  auto all = found.take(kNode);
+  if (machine.node.hypervisor) std::for_each(all.begin(), all.end(), hand_to_provider);
+  return all;
 }
 
 void add_with_before(const Check& check, std::vector<const Check*>& wanted) {

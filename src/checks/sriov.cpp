@@ -57,6 +57,9 @@ void vf_rdma(const Machine& machine, Findings& found) {
     const auto subject = device.address.str();
     if (nic != nullptr && (nic->registered || nic->elsewhere)) {
       found.pass(subject, nic->elsewhere ? "in a pod's namespace" : nic->name, {evidence});
+    } else if (const auto* problem = machine.unreadable("/sys/class/infiniband")) {
+      found.unknown(subject, problem->path + ": " + problem->what,
+                    {evidence, {problem->path, "", problem->what}});
     } else if (machine.node.rdma_netns != node::RdmaNetns::shared) {
       found.unknown(subject, "no RDMA device here; it may be in another network namespace",
                     {evidence});
@@ -138,9 +141,9 @@ constexpr std::array kSriovChecks = {
           .source = "/sys/bus/pci/devices/*/{sriov_numvfs,virtfn*}",
           .rule = "PASS: as many; FAIL: fewer",
           .effect = "the pool has fewer devices than its pods ask for -> pods stay Pending",
-          .remedy = "Set sriov_numvfs to 0 and to the number again. If that fails: SRIOV_EN and "
-                    "NUM_OF_VFS by mlxconfig, then restart the machine; room for their memory is "
-                    "the BIOS's to give.",
+          .remedy = "While no pod has one of its VFs, set sriov_numvfs to 0 and to the number "
+                    "again. If that fails: SRIOV_EN and NUM_OF_VFS by mlxconfig, then restart the "
+                    "machine; room for their memory is the BIOS's to give.",
           .remedy_class = RemedyClass::cluster,
           .about = "network function with virtual functions",
           .covers = "sriov.vfs F03 F12 F32",
@@ -151,7 +154,8 @@ constexpr std::array kSriovChecks = {
           .source = "/sys/bus/pci/devices/*/driver",
           .rule = "PASS: one, vfio-pci too (whether that is right only the pool knows); WARN: none",
           .effect = "the SR-IOV plugin leaves it out, or a pod gets a function without a device",
-          .remedy = "echo 1 > sriov_drivers_autoprobe of the PF and set numvfs anew; deviceType "
+          .remedy = "echo its address > /sys/bus/pci/drivers_probe, and 1 > "
+                    "sriov_drivers_autoprobe of the PF for VFs that are made later; deviceType "
                     "netdevice in the policy for containers, vfio-pci for virtual machines only.",
           .remedy_class = RemedyClass::cluster,
           .about = "virtual function",

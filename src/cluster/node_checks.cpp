@@ -153,7 +153,8 @@ void machine_type(const Cluster& cluster, Findings& found) {
     } else if (*rdma) {
       found.pass(object_name(node), type, {evidence});
     } else {
-      found.warn(object_name(node), type + ", which has no RDMA NIC", "a size with r in its name",
+      found.warn(object_name(node), type + ", which has no RDMA NIC",
+                 type.starts_with("Standard_") ? "a size with r in its name" : "a size with RDMA",
                  {evidence});
     }
   }

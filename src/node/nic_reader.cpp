@@ -100,8 +100,14 @@ std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry) {
   return nic;
 }
 
+/// Every one is for RDMA. Source: Linux drivers/infiniband/hw/efa/efa_main.c (efa_pci_tbl).
+bool is_efa(const PciDevice& function) {
+  return function.vendor == kVendorAmazon && (function.device & 0xfff0U) == 0xefa0U;
+}
+
 bool would_be_rdma(const PciDevice& function) {
   if (!is_network_class(function.class_code)) return false;
+  if (is_efa(function)) return !function.driver || function.driver == "efa";
   const bool mellanox_driver = function.driver == "mlx5_core" || function.driver == "mlx4_core";
   const bool infiniband = function.class_code >> 8 == 0x0207;
   if (!infiniband && function.vendor != kVendorMellanox) return false;

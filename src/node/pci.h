@@ -50,6 +50,7 @@ struct VdpaDevice {
 };
 
 inline constexpr std::uint16_t kVendorMellanox = 0x15b3;
+inline constexpr std::uint16_t kVendorAmazon = 0x1d0f;
 inline constexpr std::uint32_t kPciDisplayClass = 0x030000;  ///< VGA compatible controller
 inline constexpr std::uint32_t kPciBridgeClass = 0x060400;   ///< PCI to PCI bridge
 

@@ -41,13 +41,23 @@ bool stands_in_places(const KnownMachine& machine, const node::Node& node) {
              node.nics, [&](const node::Nic& nic) { return nic.pci && places.contains(*nic.pci); });
 }
 
+/// Fewer GPUs than a whole machine has are another size, unless it is sold whole alone.
+bool has_right_count(const KnownMachine& machine, std::size_t gpus) {
+  const bool whole_alone =
+      !machine.sizes.empty() &&
+      std::all_of(machine.sizes.begin(), machine.sizes.end(),
+                  [&](const KnownSize& size) { return size.gpus == machine.gpus; });
+  return whole_alone ? gpus <= machine.gpus : gpus == machine.gpus;
+}
+
 bool is(const KnownMachine& machine, const node::Node& node) {
   if (node.gpus.empty() || !fits(machine, node.dmi)) return false;
   if (!std::ranges::all_of(node.gpus,
                            [&](const node::Gpu& gpu) { return has_id_of(machine, node, gpu); })) {
     return false;
   }
-  return machine.tree_is_real ? node.gpus.size() == machine.gpus : stands_in_places(machine, node);
+  return machine.tree_is_real ? has_right_count(machine, node.gpus.size())
+                              : stands_in_places(machine, node);
 }
 
 /// A switch with one thing below it would say nothing but its NUMA node.

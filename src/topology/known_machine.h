@@ -23,8 +23,8 @@ struct KnownSize {
   unsigned gpus = 0;
 };
 
-/// A type of virtual machine whose real PCI tree is known. Data: src/topology/known_machines.yaml,
-/// each entry with the source of its facts.
+/// A type of machine whose real PCI tree is known, or that is known by the names of its sizes
+/// alone. Data: src/topology/known_machines.yaml, each entry with the source of its facts.
 struct KnownMachine {
   std::string name;                  ///< "Azure ND A100 v4"
   std::string source;                ///< where its facts come from
@@ -32,7 +32,8 @@ struct KnownMachine {
   std::string product_name;          ///< DMI
   std::string asset_tag;             ///< DMI chassis_asset_tag
   std::vector<std::string> gpu_ids;  ///< "10de:20b0": PCI ids that its GPUs may have
-  std::vector<KnownSize> sizes;      ///< where its vendor names them
+  std::vector<KnownSize> sizes;      ///< all that its vendor sells it as; empty: not told apart
+  std::string order;                 ///< how NICs are ordered, where it may come without them
   unsigned gpus = 0;
   unsigned nics = 0;          ///< compute NICs of the whole machine
   unsigned gbps = 0;          ///< of each of them; 0: not stated
@@ -41,6 +42,9 @@ struct KnownMachine {
 
   /// Whether a whole machine, or one of its sizes, has so many GPUs.
   [[nodiscard]] bool may_have(std::size_t count) const;
+
+  /// Nothing tells this type on a node: only the cluster's label has the name of its size.
+  [[nodiscard]] bool by_name_alone() const { return gpu_ids.empty(); }
 };
 
 /// Reads the table's text; fails with line and key. `origin` is for messages.
@@ -51,9 +55,10 @@ Result<std::vector<KnownMachine>> parse_known_machines(std::string_view text,
 const std::vector<KnownMachine>& known_machines();
 
 /// The first entry that this machine is: DMI matches, its GPUs have the ids, and every GPU stands
-/// at an address of the entry (or the entry has a real tree and the count is right). GPUs or NICs
-/// may be missing (broken, or not passed through) but none may stand where the entry has none,
-/// except NICs that are not on the entry's addresses at all (front-end).
+/// at an address of the entry. Of an entry with a real tree the count has to be right, or smaller
+/// where the type is sold whole alone. GPUs or NICs may be missing (broken, or not passed through)
+/// but none may stand where the entry has none, except NICs that are not on the entry's addresses
+/// at all (front-end).
 const KnownMachine* find_known_machine(const node::Node& node,
                                        const std::vector<KnownMachine>& table);
 

@@ -71,6 +71,7 @@ constexpr data::Key<KnownMachine> kMachineKeys[] = {
     {"vendor", data::take_text<&KnownMachine::sys_vendor>},
     {"product", data::take_text<&KnownMachine::product_name>},
     {"assetTag", data::take_text<&KnownMachine::asset_tag>},
+    {"order", data::take_text<&KnownMachine::order>},
     {"gpuIds", take_ids},
     {"gpus", data::take_number<&KnownMachine::gpus>},
     {"sizes", take_sizes},
@@ -80,17 +81,22 @@ constexpr data::Key<KnownMachine> kMachineKeys[] = {
     {"switches", take_switches},
 };
 
+bool has_dmi(const KnownMachine& machine) {
+  return !machine.sys_vendor.empty() || !machine.product_name.empty() || !machine.asset_tag.empty();
+}
+
 /// What is wrong with an entry that reads well; "" if nothing.
 std::string contradiction(const KnownMachine& machine) {
   if (machine.name.empty()) return "no name";
   if (machine.source.empty()) return "no source";
-  if (machine.gpu_ids.empty()) return "no gpuIds";
-  if (machine.sys_vendor.empty() && machine.product_name.empty() && machine.asset_tag.empty()) {
-    return "no DMI string: it would be found everywhere";
-  }
   for (const auto& size : machine.sizes) {
     if (size.gpus == 0 || size.gpus > machine.gpus) return "a size with other GPUs than it has";
   }
+  if (machine.by_name_alone()) {
+    const bool on_a_node = has_dmi(machine) || machine.tree_is_real || !machine.switches.empty();
+    return machine.sizes.empty() || on_a_node ? "no gpuIds" : "";
+  }
+  if (!has_dmi(machine)) return "no DMI string: it would be found everywhere";
   if (machine.tree_is_real != machine.switches.empty()) return "either treeIsReal or switches";
   if (machine.tree_is_real) return machine.gpus > 0 ? "" : "no gpus";
   std::set<node::PciAddress> places;

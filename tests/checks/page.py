@@ -9,12 +9,13 @@ import subprocess
 import sys
 
 from catalogue import BY_OTHERS, CATALOGUE, MILDER
-from compared import COMPARED, NO
+from compared import COMPARED
 from elsewhere import API, ELSEWHERE, LINT, every_id
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/checks.md"
 TESTS = ("tests/unit/checks", "tests/unit/bench")
+ERRORS = [f"E{number:02}" for number in range(1, 27)]  # in what the guides say
 HEAD = """# Checks
 
 What `railhead doctor` checks on a node, and with `--pod` or `--pid` in a container (pod.*), in the order in which it is done. Written from the program's own list (`railhead doctor --list -o json`)
@@ -27,8 +28,8 @@ COVERS = """
 ## What the guides check, and who answers it
 
 Five published guides (the project's seeds) check, verify or prescribe 133 things: D01 to D35, L01 to L13, N01 to N17, C01 to C26, F01 to F42.
-E01 to E19 are errors in them, which our advice does not repeat (`tests/unit/checks/advice_test.cpp`). Checks above name the ids that they answer.
-Of the others:
+E01 to E26 are errors in them, which our advice does not repeat (`tests/unit/checks/advice_test.cpp`) and `railhead lint` finds
+(`tests/lint_manifests/`). Checks above and rules of lint name the ids that they answer. Of the others:
 
 | id | who answers it, or why nobody can |
 |---|---|
@@ -75,14 +76,15 @@ def unlike_the_catalogue(checks):
         for letter, word in (("F", "FAIL"), ("W", "WARN")):
             if letter in worst and word not in rules:
                 yield f"catalogue.py: no check of {name} says {word}"
-    known = set(CATALOGUE) | set(every_id()) | {f"E{number:02}" for number in range(1, 27)}
+    known = set(CATALOGUE) | set(every_id()) | set(ERRORS)
     for one in checks:
         yield from (f"{one['id']} covers {name}, which is nothing" for name in one["covers"] if name not in known)
 
 
-def who(name, why, checks):
-    """A reason with the checks that it speaks of."""
-    return f"{why}: {', '.join(answerers(name, checks))}" if why == API else why
+def who(name, why, checks, rules):
+    """A reason with the checks or rules that it speaks of."""
+    named = {API: checks, LINT: rules}.get(why)
+    return f"{why}: {', '.join(answerers(name, named))}" if named else why
 
 
 def beside():
@@ -97,7 +99,7 @@ def wrong_names(checks):
         for name in re.findall(r"\b[a-z]+\.[a-z-]+\b", ours):
             if name not in ids:
                 yield f"compared.py: no check {name} ({failure})"
-        if test != NO and test not in source:
+        if test not in source:
             yield f"compared.py: no test {test} ({failure})"
 
 
@@ -119,24 +121,28 @@ def section(check):
     return "\n".join(lines) + "\n"
 
 
-def page(checks, others):
+def page(checks, others, rules):
     text = HEAD + "\n| check | what is right | covers |\n|---|---|---|\n"
     text += "".join(f"| [{one['id']}](#{one['id'].replace('.', '')}) | {cell(one['what'])} | {', '.join(one['covers'])} |\n"
                     for one in checks)
     text += "\n## Each check\n" + "".join(section(one) for one in checks)
     everything = checks + others
-    elsewhere = "".join(f"| {name} | {cell(who(name, why, everything))} |\n" for name, why in ELSEWHERE.items())
+    elsewhere = "".join(f"| {name} | {cell(who(name, why, everything, rules))} |\n" for name, why in ELSEWHERE.items())
     return text + COVERS + elsewhere + catalogued(everything) + beside()
 
 
-def unanswered(checks, others):
+def unanswered(checks, others, rules):
     """Ids that nobody answers, and ids that stand twice."""
     covered = {name for one in checks for name in one["covers"]}
+    known = set(every_id()) | set(ERRORS) | set(CATALOGUE)
     wrong = [f"{name} is answered by no check and is not in elsewhere.py" for name in every_id()
              if name not in covered and name not in ELSEWHERE]
     wrong += [f"{name} is in elsewhere.py, and a check answers it" for name in ELSEWHERE if name in covered]
+    wrong += [f"{name} is answered by no check and no rule of lint" for name in ERRORS
+              if not answerers(name, checks + others + rules)]
+    wrong += [f"rule {one['id']} covers {name}, which is nothing" for one in rules for name in one["covers"] if name not in known]
     return wrong + [f"{name}: {why}, and none there covers it" for name, why in ELSEWHERE.items()
-                    if why in (API, LINT) and not answerers(name, others)]
+                    if why in (API, LINT) and not answerers(name, {API: others, LINT: rules}[why])]
 
 
 def main():
@@ -151,10 +157,11 @@ def main():
 
     checks = json.loads(listed("doctor"))["checks"]
     others = json.loads(listed("doctor", "--kube"))["checks"]
-    wrong = unanswered(checks, others) + list(wrong_names(checks + others)) + list(unlike_the_catalogue(checks + others))
+    rules = json.loads(listed("lint"))["rules"]
+    wrong = unanswered(checks, others, rules) + list(wrong_names(checks + others)) + list(unlike_the_catalogue(checks + others))
     if options.bless:
-        PAGE.write_text(page(checks, others))
-    elif not PAGE.is_file() or PAGE.read_text() != page(checks, others):
+        PAGE.write_text(page(checks, others, rules))
+    elif not PAGE.is_file() or PAGE.read_text() != page(checks, others, rules):
         wrong.append("docs/checks.md is not what the checks say: ./dev bless")
     print("\n".join(wrong))
     sys.exit(1 if wrong else 0)

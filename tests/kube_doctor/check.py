@@ -140,7 +140,9 @@ class KubeDoctor(unittest.TestCase):
 
     def test_sizes_are_known_by_the_table_and_else_by_their_name(self):
         wanted = {"Standard_NC24ads_A100_v4": ("1", "WARN"), "Standard_NC40ads_H100_v5": ("1", "WARN"), "Standard_ND96asr_v4": ("8", None),
-                  "Standard_ND96amsr_A100_v4": ("8", None), "Standard_ND96isr_H200_v5": ("8", None), "Standard_ND96is_H100_v5": ("8", "WARN")}
+                  "Standard_ND96amsr_A100_v4": ("8", None), "Standard_ND96isr_H200_v5": ("8", None), "Standard_ND96is_H100_v5": ("8", "WARN"),
+                  "p5.48xlarge": ("8", None), "p5en.48xlarge": ("7", "FAIL"), "a3-highgpu-8g": ("8", "WARN"), "a3-ultragpu-8g": ("8", None),
+                  "BM.GPU.H100.8": ("7", "FAIL"), "BM.GPU.H200.8": ("8", None)}
         for size, (gpus, state) in wanted.items():
             self.objects["Node"][0] = node("gpu-1", gpus=gpus)
             self.objects["Node"][0]["metadata"]["labels"]["node.kubernetes.io/instance-type"] = size
@@ -202,6 +204,23 @@ class KubeDoctor(unittest.TestCase):
         self.objects["Pod"][1]["status"] = {"phase": "Running", "containerStatuses": [
             {"name": "mofed-container", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}
         self.broken(("kube.ofed", "nvidia/mofed-1", "FAIL"))
+
+    def test_a_driver_that_is_not_ready_yet(self):
+        self.objects["Pod"][1]["status"]["conditions"][0]["status"] = "False"
+        self.broken(("kube.ofed", "nvidia/mofed-1", "WARN"), code=0)
+
+    def test_a_node_that_waits_for_a_driver(self):
+        self.objects["Node"][1]["metadata"]["labels"]["network.nvidia.com/operator.mofed.wait"] = "true"
+        self.broken(("kube.ofed-wait", "gpu-2", "WARN"), code=0)
+
+    def test_a_plugin_that_is_ready_on_one_node_of_two(self):
+        self.objects["DaemonSet"][0] = daemon_set("rdma-shared-dp-ds", "k8s-rdma-shared-dev-plugin", 1)
+        self.broken(("kube.daemonsets", "kube-system/rdma-shared-dp-ds", "WARN"), code=0)
+
+    def test_an_operator_that_crashes(self):
+        self.objects["Pod"][2]["status"] = {"phase": "Running", "containerStatuses": [
+            {"name": "c", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}
+        self.broken(("kube.operators", "nvidia/op", "FAIL"))
 
     def test_a_node_that_waits_for_a_driver_that_is_there(self):
         self.objects["Node"][0]["metadata"]["labels"]["network.nvidia.com/operator.mofed.wait"] = "true"

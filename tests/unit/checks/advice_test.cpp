@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Published instructions have errors (E01 to E19 of our notes). Our advice is the corrected one.
+// Published instructions have errors (E01 to E19 of our notes; E20 to E26 are rules of lint). Our
+// advice is the corrected one.
 #include <set>
 
 #include <gmock/gmock.h>
@@ -85,6 +86,66 @@ TEST(Advice, e06_numbers_of_nodes_are_those_of_the_kernel) {
   const auto finding = finding_of(patient.examine(), "dev.uverbs", "mlx5_0");
   EXPECT_EQ(finding.state, checks::State::fail);
   EXPECT_EQ(finding.expected, "231:192");
+}
+
+/// udev passes over a node that the kernel has not made, so a trigger brings none back.
+TEST(Advice, a_node_that_is_gone_is_made_anew_with_the_kernels_numbers) {
+  const auto gone =
+      remedy_by([](Patient& p) { p.drop("/dev/infiniband/uverbs3"); }, "dev.uverbs", "mlx5_3");
+  EXPECT_THAT(gone, HasSubstr("mknod -m 0666 /dev/infiniband/uverbs3 c 231 195"));
+  const auto stale = remedy_by(
+      [](Patient& p) {
+        p.device("/dev/infiniband/uverbs3", {'c', 231, 0, 0666, 0, 0});
+      },
+      "dev.uverbs", "mlx5_3");
+  EXPECT_THAT(stale, AllOf(HasSubstr("rm /dev/infiniband/uverbs3 && "), HasSubstr("c 231 195")));
+  for (const auto* id : {"dev.uverbs", "dev.rdma-cm"}) {
+    EXPECT_THAT(remedy(id), Not(HasSubstr("udevadm")));
+  }
+}
+
+/// A second name is a parameter of the first module.
+TEST(Advice, modprobe_has_one_name) {
+  const auto text =
+      remedy_by([](Patient& p) { p.unplug("mlx5_3").unplug("uverbs3").unbind("0000:40:00.0"); },
+                "pci.nic-driver", "0000:40:00.0");
+  EXPECT_THAT(text, testing::StartsWith("modprobe mlx5_ib; "));
+  for (const auto* check : checks::every_check()) {
+    EXPECT_THAT(std::string(check->remedy),
+                Not(testing::ContainsRegex("modprobe [a-z0-9_]+ [a-z]")))
+        << check->id;
+  }
+}
+
+/// Nobody reaches the cable of a virtual machine.
+TEST(Advice, hardware_of_a_virtual_machine_is_its_providers) {
+  auto patient = healthy("azure-nd-h100-v5");
+  patient.set("0101:00:00.0/infiniband/mlx5_ib0/ports/1/rate", "200 Gb/sec (2X NDR)");
+  const auto finding = finding_of(patient.examine(), "link.rate", "mlx5_ib0/1");
+  EXPECT_THAT(finding.remedy, HasSubstr("cable are its provider's to mend. Drain the node"));
+  EXPECT_EQ(finding.remedy_class, checks::RemedyClass::hardware);
+  const auto bare =
+      remedy_by([](Patient& p) { p.set("mlx5_3/ports/1/rate", "200 Gb/sec (2X NDR)"); },
+                "link.rate", "mlx5_3/1");
+  EXPECT_THAT(bare, Not(HasSubstr("virtual machine")));
+}
+
+/// What a machine may come without is looked for in its order first.
+TEST(Advice, nics_that_are_ordered_are_not_called_broken) {
+  auto patient = healthy("aws-p5");
+  patient.unplug("0000:74:00.0");
+  const auto finding = finding_of(patient.examine(), "pci.nic-present", "node");
+  EXPECT_EQ(finding.observed, "31 compute NICs; 0000:75:00.0 has 3 of 4 below its switch");
+  EXPECT_EQ(finding.expected, "32 compute NICs of AWS p5.48xlarge");
+  EXPECT_THAT(finding.remedy, HasSubstr("an interface of type EFA on each of its network cards"));
+  EXPECT_EQ(finding.remedy_class, checks::RemedyClass::cluster);
+}
+
+/// Virtual functions that a pod has are not to be taken away under it.
+TEST(Advice, virtual_functions_are_made_anew_without_pods_alone) {
+  EXPECT_THAT(remedy("sriov.vf-count"), testing::StartsWith("While no pod has one of its VFs"));
+  EXPECT_THAT(remedy("sriov.vf-driver"),
+              AllOf(HasSubstr("/sys/bus/pci/drivers_probe"), Not(HasSubstr("numvfs anew"))));
 }
 
 TEST(Advice, e07_a_missing_umad_explains_a_plugin_without_devices) {

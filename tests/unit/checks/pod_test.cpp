@@ -3,6 +3,7 @@
 // A container that is well on a machine that is well, and one fault at a time.
 #include <gmock/gmock.h>
 
+#include "unit/checks/page.h"
 #include "unit/checks/patient.h"
 #include "unit/link_builder.h"
 
@@ -82,10 +83,50 @@ TEST(Pod, that_is_well_has_no_complaint) {
   }
 }
 
+/// NIC 0 of a machine with RoCE, with the GID of the container's address.
+Container on_roce(std::vector<node::Gid> gids) {
+  auto container = well();
+  container.environment.value->clear();
+  container.gpu_nodes.value->clear();
+  container.rdma_nodes.value->front().node.minor = 192;
+  container.gids["mlx5_0/1"] = {"/proc/4711/root/sys/class/infiniband/mlx5_0/ports/1/gids",
+                                std::move(gids)};
+  return container;
+}
+
+constexpr const char* kRoce = "hgx-h100-roce";
+
+Container well_on_roce() {
+  return on_roce({{3, kAddress, "RoCE v2", {}}});
+}
+
+/// GPU 0 and mlx5_ib0 of a virtual machine whose front-end NIC, mlx5_an0, can do RDMA as well.
+Container well_on_azure() {
+  auto container = well();
+  container.network.value = "net:[1]";
+  container.environment.value = {{"NCCL_IB_HCA==mlx5_ib0"}};
+  container.gpu_nodes.value = {{"/dev/nvidia0", {'c', 195, 0, 0666, 0, 0}}};
+  container.rdma_nodes.value->front() = {"/dev/infiniband/uverbs0", {'c', 231, 192, 0666, 0, 0}};
+  container.ucx = {{"/usr/lib/libucp.so.0", true, "/usr/lib/ucx", true}};
+  container.abi.clear();
+  container.abi["mlx5_ib0"] = {"/sys/class/infiniband_verbs/uverbs0/abi_version", "1"};
+  container.abi["mlx5_an0"] = {"/sys/class/infiniband_verbs/uverbs8/abi_version", "1"};
+  return container;
+}
+
+void give_front_end_nic(Container& container) {
+  container.rdma_nodes.value->push_back(
+      {"/dev/infiniband/uverbs8", {'c', 231, 200, 0666, 0, 0}});  // mlx5_an0
+}
+
+constexpr const char* kAzure = "azure-nd-h100-v5";
+
 struct PodFault {
   const char* name;
   void (*make)(Container& container);
   std::vector<std::string> expected;
+  Container (*before)() = well;
+  const char* machine = "dgx-h100";
 };
 
 const std::vector<PodFault>& pod_faults() {
@@ -208,7 +249,7 @@ const std::vector<PodFault>& pod_faults() {
        [](Container& c) {
          c.environment = {"/proc/4711/environ", {}, "EACCES"};
        },
-       {"UNKNOWN pod.environment train"}},
+       {"UNKNOWN pod.environment train", "UNKNOWN pod.front-end-nic train"}},
       {"little shared memory",
        [](Container& c) { c.shm.value = "tmpfs rw,size=65536k"; },
        {"WARN pod.shm train"}},
@@ -221,6 +262,46 @@ const std::vector<PodFault>& pod_faults() {
          c.use.silent_fallback = true;
        },
        {"FAIL pod.transport train"}},
+      {"TCP, and nobody says that it is to be RDMA",
+       [](Container& c) { c.use.verdict = proof::Verdict::tcp; },
+       {"WARN pod.transport train"}},
+      {"queue pairs that cannot be seen",
+       [](Container& c) { c.use.verdict = proof::Verdict::unknown; },
+       {"UNKNOWN pod.transport train"}},
+      {"no GID of an address of its network",
+       [](Container& c) { c.gids["mlx5_0/1"].value->clear(); },
+       {"FAIL pod.gid train/mlx5_0/1"},
+       well_on_roce,
+       kRoce},
+      {"a link-local GID alone",
+       [](Container& c) {
+         constexpr const char* kLocal = "fe80:0000:0000:0000:0000:0000:0000:0001";
+         c.gids["mlx5_0/1"].value = {{{3, kLocal, "RoCE v2", {}}}};
+         c.addresses.value->emplace_back(kLocal);
+       },
+       {"WARN pod.gid train/mlx5_0/1"},
+       well_on_roce,
+       kRoce},
+      {"a network namespace that is hidden",
+       [](Container& c) {
+         c.network = {"/proc/4711/ns/net", {}, "EACCES"};
+       },
+       {"UNKNOWN pod.gid train"},
+       well_on_roce,
+       kRoce},
+      {"UCX would take the front-end NIC",
+       give_front_end_nic,
+       {"WARN pod.front-end-nic train/UCX_NET_DEVICES"},
+       well_on_azure,
+       kAzure},
+      {"NCCL would take the front-end NIC",
+       [](Container& c) {
+         give_front_end_nic(c);
+         c.environment.value = {{"UCX_NET_DEVICES=mlx5_ib0:1"}};
+       },
+       {"WARN pod.front-end-nic train/NCCL_IB_HCA"},
+       well_on_azure,
+       kAzure},
   };
   return kFaults;
 }
@@ -230,10 +311,24 @@ class BrokenPod : public testing::TestWithParam<std::size_t> {};
 TEST_P(BrokenPod, is_noticed_by_these_checks_alone) {
   const auto& fault = pod_faults()[GetParam()];
   const testing::ScopedTrace trace(__FILE__, __LINE__, fault.name);
-  auto container = well();
+  auto container = fault.before();
+  const auto patient = healthy(fault.machine);
+  EXPECT_THAT(complaints(examine(container, patient)), IsEmpty());
   fault.make(container);
-  EXPECT_THAT(complaints(examine(std::move(container))),
+  EXPECT_THAT(complaints(examine(std::move(container), patient)),
               testing::UnorderedElementsAreArray(fault.expected));
+}
+
+TEST(Pod, says_of_each_broken_container_what_the_page_has) {
+  std::string page;
+  for (const auto& fault : pod_faults()) {
+    auto container = fault.before();
+    fault.make(container);
+    const auto findings = examine(std::move(container), healthy(fault.machine));
+    page += (page.empty() ? "# " : "\n# ") + std::string(fault.name) + " (" + fault.machine +
+            ")\n" + described(complaints(findings), findings);
+  }
+  expect_page("broken_containers.txt", page);
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, BrokenPod, testing::Range<std::size_t>(0, pod_faults().size()));
@@ -331,19 +426,6 @@ TEST(Pod, libraries_that_a_process_has_mapped_are_there) {
   EXPECT_THAT(complaints(examine(container)), IsEmpty());
 }
 
-/// NIC 0 of a machine with RoCE.
-Container on_roce(std::vector<node::Gid> gids) {
-  auto container = well();
-  container.environment.value->clear();
-  container.gpu_nodes.value->clear();
-  container.rdma_nodes.value->front().node.minor = 192;
-  container.gids["mlx5_0/1"] = {"/proc/4711/root/sys/class/infiniband/mlx5_0/ports/1/gids",
-                                std::move(gids)};
-  return container;
-}
-
-constexpr const char* kRoce = "hgx-h100-roce";
-
 TEST(Pod, a_gid_of_its_own_address_is_needed_for_roce) {
   const auto gid = [](const char* value) {
     return std::vector<node::Gid>{{3, value, "RoCE v2", {}}};
@@ -368,16 +450,43 @@ TEST(Pod, on_the_network_of_the_node_has_its_gids) {
   EXPECT_THAT(complaints(examine(container, healthy(kRoce))), ElementsAre("UNKNOWN pod.gid train"));
 }
 
-TEST(Pod, every_check_of_a_container_has_a_fault_above) {
+/// UCX takes every NIC that it can open, and of these the one that is nearest to its GPU: workers
+/// of some GPUs die with ibv_query_gid: Invalid argument.
+TEST(Pod, a_front_end_nic_that_ucx_would_take_is_named) {
+  auto container = well_on_azure();
+  give_front_end_nic(container);
+  const auto finding =
+      finding_of(examine(container, healthy(kAzure)), "pod.front-end-nic", "train/UCX_NET_DEVICES");
+  EXPECT_EQ(finding.observed, "uses mlx5_an0:1, too");
+  EXPECT_EQ(finding.expected, "mlx5_ib0:1 alone");
+  EXPECT_THAT(finding.remedy, testing::StartsWith("UCX_NET_DEVICES=mlx5_ib0:1;"));
+}
+
+TEST(Pod, a_front_end_nic_that_nobody_would_take_is_no_complaint) {
+  auto named = well_on_azure();
+  give_front_end_nic(named);
+  named.environment.value->emplace_back("UCX_NET_DEVICES=mlx5_ib0:1");
+  EXPECT_THAT(complaints(examine(named, healthy(kAzure))), IsEmpty());
+  auto without_ucx = well_on_azure();
+  give_front_end_nic(without_ucx);
+  without_ucx.ucx.clear();
+  EXPECT_THAT(complaints(examine(without_ucx, healthy(kAzure))), IsEmpty());
+}
+
+/// Each word of a rule that is a complaint is one that a fault above brings about.
+TEST(Pod, every_complaint_of_every_check_has_a_fault_above) {
+  const std::string another_machine = "UNKNOWN pod.affinity";  // below
   for (const auto* check : checks::all_checks(checks::Scope::pod)) {
-    if (check->id == "pod.gid") continue;  // above, on a machine with RoCE
-    const auto shown =
-        std::any_of(pod_faults().begin(), pod_faults().end(), [&](const PodFault& fault) {
-          return std::any_of(fault.expected.begin(), fault.expected.end(), [&](const auto& line) {
-            return line.find(" " + std::string(check->id) + " ") != std::string::npos;
+    for (const auto* state : {"FAIL", "WARN", "UNKNOWN"}) {
+      const auto said = std::string(state) + " " + std::string(check->id);
+      if (check->rule.find(state) == std::string_view::npos || said == another_machine) continue;
+      const auto shown =
+          std::any_of(pod_faults().begin(), pod_faults().end(), [&](const PodFault& fault) {
+            return std::any_of(fault.expected.begin(), fault.expected.end(),
+                               [&](const auto& line) { return line.starts_with(said + " "); });
           });
-        });
-    EXPECT_TRUE(shown) << check->id;
+      EXPECT_TRUE(shown) << said;
+    }
   }
 }
 

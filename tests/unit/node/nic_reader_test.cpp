@@ -116,6 +116,13 @@ TEST(NicReader, functions_without_an_rdma_device_are_shown_by_address) {
   EXPECT_THAT(node.nics[1].netdevs, ElementsAre("ens1"));
 }
 
+TEST(NicReader, an_efa_without_a_driver_is_missed) {
+  SysfsTree tree;
+  tree.pci("0000:18:00.0", "", "1D0F:EFA1").pci("0000:19:00.0", "vfio-pci", "1D0F:EFA1");
+  tree.pci("0000:1a:00.0", "efa", "1D0F:EFA1").pci("0000:1b:00.0", "ena", "1D0F:EC20");
+  EXPECT_THAT(names_of_nics(tree.read()), ElementsAre("0000:18:00.0", "0000:1a:00.0"));
+}
+
 TEST(NicReader, virtual_functions_are_missed_only_under_an_rdma_driver) {
   SysfsTree tree;
   tree.pci("0000:18:00.1", "", "15B3:101E").vf_of("0000:18:00.0");
