@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`railhead lint` finds in the manifests of five published guides what golden.txt says, nothing in the repaired
-twin of each, and docs/lint.md has every rule. `check.py PROGRAM`; with --bless it writes both files."""
+twin of each and in examples/, and docs/lint.md has every rule. `check.py PROGRAM`; with --bless it writes both files."""
 import json
 import pathlib
 import subprocess
@@ -73,6 +73,10 @@ def main():
     for guide in GUIDES:
         found = lint(program, *sorted(f"repaired/{path.name}" for path in (HERE / "repaired").glob(f"{guide}-*.yaml")))
         assert not found, "".join(map(line_of, found))
+    ours = sorted(str(path) for path in (HERE.parents[1] / "examples").glob("*/*.yaml"))
+    assert len(ours) > 7
+    found = [one for one in lint(program, *ours) if one["severity"] != "NOTE"]
+    assert not found, "".join(map(line_of, found))
 
 
 main()
