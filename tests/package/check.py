@@ -244,6 +244,42 @@ class Package(unittest.TestCase):
         self.assertLess(len(self.html([page])), 16_000)
         self.assertLess(len(self.html([self.WELL] * 100)), 40_000)
 
+    def asked(self, program: str, *words: str, answer: str = "") -> tuple[int, str, list[str]]:
+        """Exit code, output, and what kubectl was asked: its KUBECONFIG and its words."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        kubectl = folder / "kubectl"
+        kubectl.write_text(f"#!/bin/sh\necho \"$KUBECONFIG $1 $2 $3\" >>{folder}/asked\nprintf '{answer}'\n")
+        kubectl.chmod(0o755)
+        done = subprocess.run([TREE / "deploy/kubectl" / program, *words], capture_output=True, text=True, check=False,
+                              env={**os.environ, "KUBECTL": str(kubectl), "KUBECONFIG": "", "TMPDIR": str(folder)})
+        said = folder / "asked"
+        return done.returncode, done.stdout, said.read_text().splitlines() if said.exists() else []
+
+    def test_flags_of_kubectl_reach_it_wherever_they_stand(self) -> None:
+        for words in (("fleet", "--context", "gpu b", "--kubeconfig=/k 1"), ("--kubeconfig", "/k 1", "--context=gpu b", "fleet"),
+                      ("clean-up", "--context=gpu b", "a/b", "--kubeconfig", "/k 1")):
+            code, _, asked = self.asked("kubectl-railhead", *words)
+            self.assertEqual(0, code)
+            self.assertTrue(asked)
+            for line in asked:
+                self.assertTrue(line.startswith("/k 1 --context gpu b get"), line)
+        self.assertEqual((64, "", []), self.asked("kubectl-railhead", "fleet", "--context"))
+
+    def test_kubectls_completion_knows_commands_and_nodes(self) -> None:
+        def last(*words: str, answer: str = "") -> list[str]:
+            code, said, _ = self.asked("kubectl_complete-railhead", *words, answer=answer)
+            self.assertEqual((0, ":4"), (code, said.splitlines()[-1]))
+            return said.splitlines()[:-1]
+
+        usage = subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", "help"], capture_output=True, text=True, check=True).stdout
+        for command in last(""):
+            self.assertIn(command, usage)
+        self.assertIn("html", last("fleet", "-o", ""))
+        self.assertEqual(["node-1", "node-2"], last("pods", "", answer="node-1\\nnode-2\\n"))
+        self.assertEqual(["a/b"], last("clean-up", "", answer="pods\\na/b\\na/b\\n"))
+        self.assertEqual(["--yes"], last("clean-up", "a/b", ""))
+        self.assertEqual([], last("pods", "node-1", ""))
+
     def test_the_plugin_refuses_words_that_it_does_not_know(self) -> None:
         for words in ((), ("flet",), ("fleet", "x"), ("fleet", "-o"), ("fleet", "-o", "xml"), ("clean-up",), ("clean-up", "hca"), ("clean-up", "a/b/c"),
                       ("clean-up", "a/b", "-y"), ("clean-up", 'a/"b'), ("topology",)):
