@@ -116,7 +116,7 @@ class Prometheus:
         """All nodes have been read for so long that rates are there, and those that fall silent are silent."""
         try:
             read = self.answer("count(count_over_time(railhead_build_info[2m]) >= 8)")
-            silent = self.answer("count(up == 0)")
+            silent = self.answer("count(sum_over_time(up[12s]) == 0)")
         except OSError:
             return False
         return [int(one["value"][1]) for one in read + silent] == [NODES, len(SILENT)]

@@ -227,6 +227,10 @@ class Package(unittest.TestCase):
         self.assertEqual([("ok", "node-1"), ("unknown", "node-2"), ("none", "node-3"), ("bad", "node-4")], rows)
         self.assertIn("<td>a/b</td><td class=n>1</td><td class=n>100</td><td class=n>100</td>", text)
 
+    def test_the_page_marks_the_number_that_is_too_small(self) -> None:
+        text = self.html([self.WELL + 'railhead_pool_devices{pool="a/b",state="unhealthy"} 2\n'])
+        self.assertIn('<tr class=bad><td>a/b</td><td class=n>1</td><td class="n bad">100</td><td class=n>102</td>', text)
+
     def test_what_an_agent_says_stays_text(self) -> None:
         hostile = "</td><script>alert(1)</script>\x1b[31m ,\\u202e"
         page = self.WELL.replace("2.4.2", hostile).replace("a/b", hostile).replace('nic="a"', f'nic="{hostile}"')
