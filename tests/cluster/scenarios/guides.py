@@ -114,8 +114,10 @@ class Guides(ClusterCase):
         words = command.split("railhead ", 1)[1].split(" | ")[0].split()
         if words[:2] == ["setup", "apply"]:
             words.append("--dry-run")
-        if "PROFILE" in words:
-            words[words.index("PROFILE")] = "roce"
+        words = ["roce" if previous == "--profile" and word in ("NAME", "PROFILE") else word
+                 for previous, word in zip(["", *words], words)]
+        if "--gpus" in words and "--snapshot" not in words:  # this machine has none
+            words += ["--snapshot", str(paths.MACHINES / f"{SEED}.node")]
         file = str(paths.TREE / FILES.get(words[0], "examples/jobs/all-reduce.yaml"))
         if words[0] == "snapshot":  # it writes the file
             file = str(self.dir / "node.txt")
@@ -144,8 +146,7 @@ class Guides(ClusterCase):
                     if rule is not None and not re.search(r"\b(?:POD|NAMESPACE/NAME|DIR|GPUS)\b", command):
                         rule()
                         run += 1
-        self.measured("commands run", run)
-        self.assertGreater(run, 40)
+        self.assertGreater(run, 80)
 
     def test_no_reason_is_given_for_nothing(self) -> None:
         every = [command for page in PAGES for command in commands(page)]
