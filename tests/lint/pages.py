@@ -119,4 +119,7 @@ for page in PAGES:
 MANIFESTS = [path for folder in ("deploy", "examples") for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
 for path in [*PAGES, *MANIFESTS]:
     problems += file_problems(path)
+recipe = re.search(r"--no-install-recommends ([a-z0-9 -]+) &&", (ROOT / "examples/image/Dockerfile").read_text())[1].split()
+table = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs/guides/image.md").read_text(), re.M)
+problems += [f"docs/guides/image.md and examples/image/Dockerfile differ in {name}" for name in sorted({*recipe} ^ {*table})]
 finish("pages", problems)

@@ -151,6 +151,17 @@ class Package(unittest.TestCase):
         started = next(task["loop"] for task in tasks if "loop" in task)
         self.assertEqual({*UNITS} - {"railhead-setup-verify.service"}, {*started}, "the timer starts that one")
 
+    def test_the_playbook_refuses_a_broken_configuration(self) -> None:
+        """By the program, before the file is in its place; ansible puts the name of a copy for %s."""
+        tasks = yaml.safe_load((TREE / "deploy/ansible/railhead.yaml").read_text())[0]["tasks"]
+        validate = next(task["ansible.builtin.copy"]["validate"] for task in tasks if "validate" in task.get("ansible.builtin.copy", {}))
+        for text, wanted in (("nri: {enabled: false}\n", 0), ("nri: {enabled: false} devicePlugin: {}\n", 64), ("nrii: {}\n", 64)):
+            copy = self.folder / "config-copy"
+            copy.write_text(text)
+            words = validate.replace("%s", str(copy)).split()
+            done = subprocess.run([self.railhead, *words[1:]], capture_output=True, text=True, check=False)
+            self.assertEqual(wanted, done.returncode, done.stderr)
+
     def plugin(self, *words: str, pages: list[str | None], ready: str = "true") -> subprocess.CompletedProcess:
         """What the plugin says of nodes whose agents have these pages; null: one that does not answer; "": none."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
