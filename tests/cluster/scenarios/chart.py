@@ -160,6 +160,7 @@ class Chart(ClusterCase):
         self.cluster.wait_allocatable(HCA, 100)
         told = self.type(AFTERWARDS)
         self.assertIn("successfully rolled out", told)
+        self.assertRegex(told, rf"(?m)^{NODE} +true +8 +4/4 ")
         self.assertRegex(told, r"mlx5_0 .*ACTIVE")
         self.assertRegex(told, r"GPU0 .*mlx5_0 +PIX")
         self.assertRegex(told, r"node-1 +100")

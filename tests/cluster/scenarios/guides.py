@@ -31,6 +31,7 @@ NOT_HERE = {
     "build/release/railhead agent": "tests/runtime runs it",
     "kubectl apply -f examples/volcano/": "other_kinds.py takes its pods",
     "kubectl apply -f examples/mpi/": "other_kinds.py takes its pods",
+    "export PATH=": "the plugin is in the path of these tests",
     "skopeo ": "needs a registry",
     "docker ": "needs a registry",
     "oc ": "needs OpenShift",
