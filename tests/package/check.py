@@ -203,6 +203,7 @@ class Package(unittest.TestCase):
         self.assertIn("NOT-CONNECTED", self.fleet("railhead_nri_connected 0\n")[1])
         self.assertEqual((2, "node-1 true ? ? ? ? ? ? ?"), self.fleet(None))
         self.assertEqual((0, "node-1 - - - - - - - no-agent"), self.fleet(""))
+        self.assertEqual((2, "node-1 false ? ? ? ? ? ? ?"), self.fleet(None, ""), "a pod without a status")
 
     def test_wide_says_what_is_wrong_and_which_ports_are_down(self) -> None:
         self.assertTrue(self.fleet(self.WELL, "true", "-o", "wide")[1].endswith(" 0.1.0 - ok"))

@@ -245,6 +245,13 @@ class Chart(ClusterCase):
         self.assertEqual("100", node["capacity"][HCA])
         self.assertEqual(f"no node has {stale}\n", self.type(plugin + f"clean-up {stale} --yes"))
 
+    def test_the_fleet_has_an_agent_that_does_not_start(self) -> None:
+        self.install(INSTALL + " --set image.tag=absent")
+        wait_until("a pod whose image is not there", lambda: any(
+            "waiting" in state["state"] for pod in self.agents() for state in pod["status"].get("containerStatuses", [])), 60)
+        fleet = "export PATH=$PWD/deploy/kubectl:$PATH; kubectl railhead fleet -o wide || [ $? = 2 ]"
+        self.assertRegex(self.type(fleet), rf"(?m)^{NODE} +false +\? .* unknown$")
+
     def test_the_kubectl_plugin_keeps_what_a_pod_holds(self) -> None:
         stale = "example.com/stale"
         key = "/status/capacity/" + stale.replace("/", "~1")
