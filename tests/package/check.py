@@ -32,6 +32,7 @@ def package(build: pathlib.Path, out: pathlib.Path) -> dict[str, pathlib.Path]:
 
 class Package(unittest.TestCase):
     railhead: str
+    programs = ""  # a folder of programs that the plugin finds first
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -180,7 +181,8 @@ class Package(unittest.TestCase):
                            f"    cat {folder}/${{node%:9479/proxy/metrics}} ;;\n  *) exit 3 ;;\nesac\n")
         kubectl.chmod(0o755)
         return subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", *words], capture_output=True, text=True,
-                              check=False, env={**os.environ, "KUBECTL": str(kubectl), "TMPDIR": str(folder)})
+                              check=False, env={**os.environ, "KUBECTL": str(kubectl), "TMPDIR": str(folder),
+                                                "PATH": f"{self.programs}:{os.environ['PATH']}"})
 
     def fleet(self, page: str | None, ready: str = "true", *words: str) -> tuple[int, str]:
         done = self.plugin("fleet", *words, pages=[page], ready=ready)
@@ -226,6 +228,17 @@ class Package(unittest.TestCase):
         done = subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", "fleet"], capture_output=True, text=True,
                               check=False, env={**os.environ, "KUBECTL": "false"})
         self.assertEqual((2, ""), (done.returncode, done.stdout))
+
+    def test_the_plugin_says_the_same_by_the_programs_of_busybox(self) -> None:
+        """As in images of kubectl on Alpine."""
+        self.programs = tempfile.mkdtemp(dir=self.folder)
+        for name in ("awk", "cut", "date", "head", "mktemp", "sed", "sort"):
+            (pathlib.Path(self.programs) / name).symlink_to("/usr/bin/busybox")
+        self.test_the_plugin_says_of_a_node_what_its_agent_says()
+        self.test_wide_says_what_is_wrong_and_which_ports_are_down()
+        self.test_nodes_keep_their_order_and_the_head_can_be_left_out()
+        self.test_the_page_of_the_fleet_loads_nothing_and_has_every_node()
+        self.test_what_an_agent_says_stays_text()
 
     def html(self, pages: list[str | None]) -> str:
         return self.plugin("fleet", "-o", "html", pages=pages).stdout
