@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every file of ours names its licence, no TODO stands without an issue number, every relative link in
 the documentation leads to a file and to a heading that it has, every page is in the list of pages, no test
-is switched off, and no name of a test is too long for a list of tests."""
+is switched off, no name of a test is too long for a list of tests, and README.md stays within two screens."""
 import re
 import subprocess
 
 from source_tree import ROOT, finish
 
 TEST_NAME_LENGTH = 60  # a name stays below it
+README_LINES = 62  # with its picture, two screens
 LICENSED = (".h", ".cpp", ".c", ".py", ".go", ".cmake", ".proto", ".sh", ".in")
 tracked = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
                          capture_output=True, text=True).stdout.split()
@@ -63,4 +64,7 @@ for name in tracked:
 index = (ROOT / "docs/README.md").read_text()
 problems += [f"docs/README.md lacks {path.relative_to(ROOT / 'docs')}" for path in sorted((ROOT / "docs").rglob("*.md"))
              if path.name != "README.md" and f"({path.relative_to(ROOT / 'docs')})" not in index]
+lines = len((ROOT / "README.md").read_text().splitlines())
+if lines > README_LINES:
+    problems.append(f"README.md has {lines} lines, and {README_LINES} are two screens")
 finish("text", problems)

@@ -76,6 +76,10 @@ def main():
     for guide in GUIDES:
         found = lint(program, *sorted(f"repaired/{path.name}" for path in (HERE / "repaired").glob(f"{guide}-*.yaml")))
         assert not found, "".join(map(line_of, found))
+    ours = sorted(str(path) for path in (HERE.parents[1] / "examples").glob("*/*.yaml"))
+    assert len(ours) > 7
+    found = [one for one in lint(program, *ours) if one["severity"] != "NOTE"]
+    assert not found, "".join(map(line_of, found))
 
 
 main()

@@ -22,7 +22,8 @@ sys.path[:0] = [str(TREE / "tests/runtime"), str(TREE / "tests")]
 import yaml  # noqa: E402
 from lib.process import Daemon, output, wait_until  # noqa: E402
 from monitoring import dashboards  # noqa: E402
-from monitoring.fleet import FAULTS, NODES, Fleet  # noqa: E402
+from monitoring import expected  # noqa: E402
+from monitoring.fleet import FAULTS, NODES, SILENT, Fleet, samples_of  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 FILES = TREE / "deploy/charts/files"
@@ -98,35 +99,44 @@ class Prometheus:
         self._daemon = Daemon(["prometheus", f"--config.file={folder}/prometheus.yaml", f"--storage.tsdb.path={folder}/data",
                                f"--web.listen-address=127.0.0.1:{port}"], folder / "prometheus.log")
 
-    def ask(self, what: str, **words: str) -> dict:
+    def ask(self, what: str, words: dict[str, str]) -> list | dict:
         return json.loads(get(self._url + what + "?" + urllib.parse.urlencode(words)))["data"]
 
     def answer(self, query: str) -> list:
-        return self.ask("query", query=query)["result"]
+        return self.ask("query", {"query": query})["result"]
 
-    def firing(self) -> set[tuple[str, str]]:
-        return {(one["labels"]["alertname"], one["labels"]["node"])
-                for one in self.ask("alerts")["alerts"] if one["state"] == "firing"}
+    def firing(self) -> list[dict]:
+        return [one for one in self.ask("alerts", {})["alerts"] if one["state"] == "firing"]
+
+    def values_of(self, metric: str, label: str) -> list[str]:
+        """What Grafana offers for a variable: label_values(metric, label)."""
+        return self.ask(f"label/{label}/values", {"match[]": metric})
 
     def is_full(self) -> bool:
-        """All nodes have been read for so long that rates are there."""
+        """All nodes have been read for so long that rates are there, and those that fall silent are silent."""
         try:
-            found = self.answer("count(count_over_time(railhead_build_info[2m]) >= 8)")
+            read = self.answer("count(count_over_time(railhead_build_info[2m]) >= 8)")
+            silent = self.answer("count(sum_over_time(up[12s]) == 0)")
         except OSError:
             return False
-        return bool(found) and int(found[0]["value"][1]) == NODES
+        return [int(one["value"][1]) for one in read + silent] == [NODES, len(SILENT)]
 
     def end(self) -> None:
         self._daemon.end()
 
 
-def queries() -> list[tuple[str, str]]:
-    """Each query of each dashboard, with where it stands."""
+def queries() -> list[tuple[str, str, str]]:
+    """Each query of each dashboard, with where it stands and its legend."""
     out = []
     for name, text in dashboards.files().items():
         for panel in json.loads(text)["panels"]:
-            out += [(f"{name}: {panel['title']}", target["expr"]) for target in panel["targets"]]
+            out += [(f"{name}: {panel['title']}", target["expr"], target["legendFormat"]) for target in panel["targets"]]
     return out
+
+
+def labels_in(text: str) -> set[str]:
+    """Labels that a legend or an annotation is made of."""
+    return set(re.findall(r"{{ ?(?:\$labels\.)?(\w+) ?}}", text))
 
 
 class Monitoring(unittest.TestCase):
@@ -151,13 +161,18 @@ class Monitoring(unittest.TestCase):
         cases = (HERE / "alerts_test.yaml").read_text()
         for rule in yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]:
             self.assertIn(rule["alert"], cases)
-            self.assertIn(rule["alert"], FAULTS)
+            self.assertIn(rule["alert"], FAULTS.keys() | SILENT.keys())
             self.assertEqual({"summary", "description"}, set(rule["annotations"]))
+
+    def test_the_page_has_each_rule_and_no_other(self) -> None:
+        rules = [rule["alert"] for rule in yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]]
+        page = re.findall(r"^\| `(Railhead\w+)` \|", (TREE / "docs/metrics.md").read_text(), re.M)
+        self.assertEqual(sorted(rules), sorted(page))
 
     def test_rules_and_dashboards_name_metrics_that_exist(self) -> None:
         known = set(re.findall(r"^# TYPE (\S+)", self.page, re.M))
         known |= {f"{name}_bucket" for name in re.findall(r"^# TYPE (\S+) histogram", self.page, re.M)}
-        for text in [ALERTS.read_text(), *(expr for _, expr in queries())]:
+        for text in [ALERTS.read_text(), *(expr for _, expr, _ in queries())]:
             self.assertEqual(set(), set(re.findall(r"\brailhead_\w+", text)) - known)
 
     def test_dashboards_are_as_they_would_be_written(self) -> None:
@@ -180,25 +195,46 @@ class Monitoring(unittest.TestCase):
         prometheus = Prometheus(self.folder, fleet)
         try:
             wait_until("fifty nodes read eight times", prometheus.is_full, 180)
-            for where, expr in queries():
+            panels = expected.panels(samples_of(self.page))
+            with self.subTest("alerts"):
+                self.fire(prometheus.firing())
+            for where, expr, legend in queries():
                 for name, value in VARIABLES.items():
                     expr = expr.replace(name, value)
                 with self.subTest(where):
-                    self.assertNotIn("$", expr)
-                    self.assertTrue(prometheus.answer(expr), expr)
-            with self.subTest("alerts"):
-                self.assertEqual({(name, f"node-{fault[0]}") for name, fault in FAULTS.items()}, prometheus.firing())
+                    self.shows(where, panels.pop(where, None), prometheus.answer(expr), legend)
+            self.assertEqual({}, panels, "no such panel")
+            for name, metric in {one for board in dashboards.DASHBOARDS for one in board[3]}:
+                with self.subTest(f"values of ${name}"):
+                    self.assertTrue(prometheus.values_of(metric, name))
             with self.subTest("a pod is the one that uses RDMA, not the agent's"):
                 found = prometheus.answer('railhead_pod_transport{node="node-3"}')
                 self.assertIn("train", {one["metric"]["namespace"] for one in found})
                 self.assertNotIn("kube-system", {one["metric"]["namespace"] for one in found})
-            with self.subTest("what is shown is what was made"):
-                rate = prometheus.answer('rate(railhead_port_bytes_total{node="node-20",nic="mlx5_0",'
-                                         'direction="received"}[10s])')
-                self.assertAlmostEqual(20e9, float(rate[0]["value"][1]), delta=2e9)
         finally:
             prometheus.end()
             fleet.end()
+
+    def fire(self, alerts: list[dict]) -> None:
+        """Each alert for its node and no other, and each names what its texts say."""
+        faults = {name: fault[0] for name, fault in FAULTS.items()} | {name: node for name, (node, _) in SILENT.items()}
+        self.assertEqual({(name, f"node-{node}") for name, node in faults.items()},
+                         {(one["labels"]["alertname"], one["labels"]["node"]) for one in alerts})
+        rules = {rule["alert"]: rule for rule in yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]}
+        for one in alerts:
+            self.assertLessEqual(labels_in(str(rules[one["labels"]["alertname"]]["annotations"])), set(one["labels"]))
+
+    def shows(self, where: str, panel: expected.Panel | None, found: list, legend: str) -> None:
+        """It has what these nodes should show, and no two of its lines the same name."""
+        self.assertTrue(found)
+        self.assertEqual([], expected.differences(panel, found) if panel else [])
+        if legend != "__auto":
+            for one in found:
+                self.assertLessEqual(labels_in(legend), set(one["metric"]))
+            # The pods of the recording are on each of the nodes.
+            names = [re.sub("{{(\\w+)}}", lambda label, one=one: one["metric"][label[1]], legend)
+                     + (one["metric"].get("node", "") if where.startswith("railhead-pod") else "") for one in found]
+            self.assertEqual(len(names), len(set(names)), names[:3])
 
 
 def main() -> None:

@@ -46,6 +46,8 @@ FAULTS: dict[str, tuple[int, str, Value]] = {
     "RailheadCheckFails": (18, 'railhead_check_findings{check="link.sm",state="fail"}', always(1)),
     "RailheadStartupTaintStays": (17, 'railhead_startup_taint_looks_total{outcome="failed"}', grows),
 }
+# Alert -> number of the node whose agent answers so often and then no more.
+SILENT = {"RailheadAgentDown": (19, 10)}
 # Beside the fault.
 ALSO: list[tuple[int, str, Value]] = [
     (9, 'railhead_pool_devices{pool="rdma.io/hca",state="unhealthy",reason="not-ready"}', always(100)),
@@ -83,16 +85,21 @@ class Fleet:
         self._heads = [line for line in page.splitlines() if line.startswith("#")]
         self._samples = samples_of(page)
         self._began: dict[int, float] = {}  # of a node: when it was first asked
+        self._answers_left = dict(SILENT.values())
         fleet = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:  # noqa: N802
-                body = fleet.page(int(self.path.strip("/"))).encode()
+                node = int(self.path.strip("/"))
+                if not fleet.answers(node):
+                    return self.send_error(503)
+                body = fleet.page(node).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "text/plain; version=0.0.4")
                 self.end_headers()
                 with contextlib.suppress(ConnectionError):  # it waited too long
                     self.wfile.write(body)
+                return None
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -100,6 +107,11 @@ class Fleet:
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def answers(self, node: int) -> bool:
+        if node in self._answers_left:
+            self._answers_left[node] -= 1
+        return self._answers_left.get(node, 0) >= 0
 
     def page(self, node: int) -> str:
         seconds = time.monotonic() - self._began.setdefault(node, time.monotonic())

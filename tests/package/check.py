@@ -32,6 +32,7 @@ def package(build: pathlib.Path, out: pathlib.Path) -> dict[str, pathlib.Path]:
 
 class Package(unittest.TestCase):
     railhead: str
+    programs = ""  # a folder of programs that the plugin finds first
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -151,6 +152,17 @@ class Package(unittest.TestCase):
         started = next(task["loop"] for task in tasks if "loop" in task)
         self.assertEqual({*UNITS} - {"railhead-setup-verify.service"}, {*started}, "the timer starts that one")
 
+    def test_the_playbook_refuses_a_broken_configuration(self) -> None:
+        """By the program, before the file is in its place; ansible puts the name of a copy for %s."""
+        tasks = yaml.safe_load((TREE / "deploy/ansible/railhead.yaml").read_text())[0]["tasks"]
+        validate = next(task["ansible.builtin.copy"]["validate"] for task in tasks if "validate" in task.get("ansible.builtin.copy", {}))
+        for text, wanted in (("nri: {enabled: false}\n", 0), ("nri: {enabled: false} devicePlugin: {}\n", 64), ("nrii: {}\n", 64)):
+            copy = self.folder / "config-copy"
+            copy.write_text(text)
+            words = validate.replace("%s", str(copy)).split()
+            done = subprocess.run([self.railhead, *words[1:]], capture_output=True, text=True, check=False)
+            self.assertEqual(wanted, done.returncode, done.stderr)
+
     def plugin(self, *words: str, pages: list[str | None], ready: str = "true") -> subprocess.CompletedProcess:
         """What the plugin says of nodes whose agents have these pages; null: one that does not answer; "": none."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
@@ -169,7 +181,8 @@ class Package(unittest.TestCase):
                            f"    cat {folder}/${{node%:9479/proxy/metrics}} ;;\n  *) exit 3 ;;\nesac\n")
         kubectl.chmod(0o755)
         return subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", *words], capture_output=True, text=True,
-                              check=False, env={**os.environ, "KUBECTL": str(kubectl), "TMPDIR": str(folder)})
+                              check=False, env={**os.environ, "KUBECTL": str(kubectl), "TMPDIR": str(folder),
+                                                "PATH": f"{self.programs}:{os.environ['PATH']}"})
 
     def fleet(self, page: str | None, ready: str = "true", *words: str) -> tuple[int, str]:
         done = self.plugin("fleet", *words, pages=[page], ready=ready)
@@ -192,6 +205,7 @@ class Package(unittest.TestCase):
         self.assertIn("NOT-CONNECTED", self.fleet("railhead_nri_connected 0\n")[1])
         self.assertEqual((2, "node-1 true ? ? ? ? ? ? ?"), self.fleet(None))
         self.assertEqual((0, "node-1 - - - - - - - no-agent"), self.fleet(""))
+        self.assertEqual((2, "node-1 false ? ? ? ? ? ? ?"), self.fleet(None, ""), "a pod without a status")
 
     def test_wide_says_what_is_wrong_and_which_ports_are_down(self) -> None:
         self.assertTrue(self.fleet(self.WELL, "true", "-o", "wide")[1].endswith(" 0.1.0 - ok"))
@@ -215,6 +229,17 @@ class Package(unittest.TestCase):
                               check=False, env={**os.environ, "KUBECTL": "false"})
         self.assertEqual((2, ""), (done.returncode, done.stdout))
 
+    def test_the_plugin_says_the_same_by_the_programs_of_busybox(self) -> None:
+        """As in images of kubectl on Alpine."""
+        self.programs = tempfile.mkdtemp(dir=self.folder)
+        for name in ("awk", "cut", "date", "head", "mktemp", "sed", "sort"):
+            (pathlib.Path(self.programs) / name).symlink_to("/usr/bin/busybox")
+        self.test_the_plugin_says_of_a_node_what_its_agent_says()
+        self.test_wide_says_what_is_wrong_and_which_ports_are_down()
+        self.test_nodes_keep_their_order_and_the_head_can_be_left_out()
+        self.test_the_page_of_the_fleet_loads_nothing_and_has_every_node()
+        self.test_what_an_agent_says_stays_text()
+
     def html(self, pages: list[str | None]) -> str:
         return self.plugin("fleet", "-o", "html", pages=pages).stdout
 
@@ -226,6 +251,10 @@ class Package(unittest.TestCase):
         rows = re.findall(r"<tr class=(\w+)><td>(node-\d)</td>", text)
         self.assertEqual([("ok", "node-1"), ("unknown", "node-2"), ("none", "node-3"), ("bad", "node-4")], rows)
         self.assertIn("<td>a/b</td><td class=n>1</td><td class=n>100</td><td class=n>100</td>", text)
+
+    def test_the_page_marks_the_number_that_is_too_small(self) -> None:
+        text = self.html([self.WELL + 'railhead_pool_devices{pool="a/b",state="unhealthy"} 2\n'])
+        self.assertIn('<tr class=bad><td>a/b</td><td class=n>1</td><td class="n bad">100</td><td class=n>102</td>', text)
 
     def test_what_an_agent_says_stays_text(self) -> None:
         hostile = "</td><script>alert(1)</script>\x1b[31m ,\\u202e"
@@ -243,6 +272,42 @@ class Package(unittest.TestCase):
         page += "".join(f'railhead_port_active{{nic="{n}{long}",port="1"}} 0\n' for n in range(200))
         self.assertLess(len(self.html([page])), 16_000)
         self.assertLess(len(self.html([self.WELL] * 100)), 40_000)
+
+    def asked(self, program: str, *words: str, answer: str = "") -> tuple[int, str, list[str]]:
+        """Exit code, output, and what kubectl was asked: its KUBECONFIG and its words."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        kubectl = folder / "kubectl"
+        kubectl.write_text(f"#!/bin/sh\necho \"$KUBECONFIG $1 $2 $3\" >>{folder}/asked\nprintf '{answer}'\n")
+        kubectl.chmod(0o755)
+        done = subprocess.run([TREE / "deploy/kubectl" / program, *words], capture_output=True, text=True, check=False,
+                              env={**os.environ, "KUBECTL": str(kubectl), "KUBECONFIG": "", "TMPDIR": str(folder)})
+        said = folder / "asked"
+        return done.returncode, done.stdout, said.read_text().splitlines() if said.exists() else []
+
+    def test_flags_of_kubectl_reach_it_wherever_they_stand(self) -> None:
+        for words in (("fleet", "--context", "gpu b", "--kubeconfig=/k 1"), ("--kubeconfig", "/k 1", "--context=gpu b", "fleet"),
+                      ("clean-up", "--context=gpu b", "a/b", "--kubeconfig", "/k 1")):
+            code, _, asked = self.asked("kubectl-railhead", *words)
+            self.assertEqual(0, code)
+            self.assertTrue(asked)
+            for line in asked:
+                self.assertTrue(line.startswith("/k 1 --context gpu b get"), line)
+        self.assertEqual((64, "", []), self.asked("kubectl-railhead", "fleet", "--context"))
+
+    def test_kubectls_completion_knows_commands_and_nodes(self) -> None:
+        def last(*words: str, answer: str = "") -> list[str]:
+            code, said, _ = self.asked("kubectl_complete-railhead", *words, answer=answer)
+            self.assertEqual((0, ":4"), (code, said.splitlines()[-1]))
+            return said.splitlines()[:-1]
+
+        usage = subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", "help"], capture_output=True, text=True, check=True).stdout
+        for command in last(""):
+            self.assertIn(command, usage)
+        self.assertIn("html", last("fleet", "-o", ""))
+        self.assertEqual(["node-1", "node-2"], last("pods", "", answer="node-1\\nnode-2\\n"))
+        self.assertEqual(["a/b"], last("clean-up", "", answer="pods\\na/b\\na/b\\n"))
+        self.assertEqual(["--yes"], last("clean-up", "a/b", ""))
+        self.assertEqual([], last("pods", "node-1", ""))
 
     def test_the_plugin_refuses_words_that_it_does_not_know(self) -> None:
         for words in ((), ("flet",), ("fleet", "x"), ("fleet", "-o"), ("fleet", "-o", "xml"), ("clean-up",), ("clean-up", "hca"), ("clean-up", "a/b/c"),

@@ -160,6 +160,7 @@ class Chart(ClusterCase):
         self.cluster.wait_allocatable(HCA, 100)
         told = self.type(AFTERWARDS)
         self.assertIn("successfully rolled out", told)
+        self.assertRegex(told, rf"(?m)^{NODE} +true +8 +4/4 ")
         self.assertRegex(told, r"mlx5_0 .*ACTIVE")
         self.assertRegex(told, r"GPU0 .*mlx5_0 +PIX")
         self.assertRegex(told, r"node-1 +100")
@@ -243,6 +244,13 @@ class Chart(ClusterCase):
         self.assertNotIn(stale, {**node["capacity"], **node["allocatable"]})
         self.assertEqual("100", node["capacity"][HCA])
         self.assertEqual(f"no node has {stale}\n", self.type(plugin + f"clean-up {stale} --yes"))
+
+    def test_the_fleet_has_an_agent_that_does_not_start(self) -> None:
+        self.install(INSTALL + " --set image.tag=absent")
+        wait_until("a pod whose image is not there", lambda: any(
+            "waiting" in state["state"] for pod in self.agents() for state in pod["status"].get("containerStatuses", [])), 60)
+        fleet = "export PATH=$PWD/deploy/kubectl:$PATH; kubectl railhead fleet -o wide || [ $? = 2 ]"
+        self.assertRegex(self.type(fleet), rf"(?m)^{NODE} +false +\? .* unknown$")
 
     def test_the_kubectl_plugin_keeps_what_a_pod_holds(self) -> None:
         stale = "example.com/stale"
