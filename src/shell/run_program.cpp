@@ -31,7 +31,7 @@ std::string unknown_word(const CLI::App& command, const std::vector<std::string>
     options.insert(options.end(), one.names.begin(), one.names.end());
   }
   for (const auto& word : words) {
-    const auto flag = word.substr(0, word.find('='));
+    const auto flag = word.substr(0, word.find('=', 2));
     if (flag.starts_with('-')) {
       return "no option " + in_quotes(flag) + did_you_mean(flag, options);
     }
@@ -72,8 +72,9 @@ std::string in_plain_words(const CLI::App& command, const CLI::ParseError& probl
   const std::string name(said.substr(kBegin.size(), middle - kBegin.size()));
   const auto* option = command.get_option_no_throw(name);
   if (option == nullptr) return std::string(said);
-  return name + " takes " + option->get_type_name() + ", not " +
-         in_quotes(said.substr(middle + kMiddle.size()));
+  const auto value = in_quotes(said.substr(middle + kMiddle.size()));
+  if (option->get_type_name().empty()) return name + " takes no value, and " + value + " is given";
+  return name + " takes " + option->get_type_name() + ", not " + value;
 }
 
 int usage_error(const CLI::App& program, const CLI::ParseError& problem, std::ostream& err) {

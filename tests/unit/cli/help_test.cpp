@@ -105,6 +105,8 @@ TEST(Usage, says_in_plain_words_what_is_missing_or_too_much) {
            {{"nics", "--color"}, "a value is missing: --color auto|always|never\n"},
            {{"nics", "--snapshot=a", "--snapshot=b"}, "--snapshot is given more than once\n"},
            {{"snapshot", "-o", "x", "-o", "y"}, "an option is given more than once\n"},
+           {{"help", "--man=x"}, "railhead help: --man takes no value, and \"x\" is given\n"},
+           {{"nics", "-w=x"}, "railhead nics: no option \"-=x\"\n"},
            {{"doctor", "--pid", "x"}, "--pid: \"x\" is no number from 1 to 2147483647\n"},
            {{"doctor", "--pid", "0"}, "--pid: \"0\" is no number from 1 to 2147483647\n"},
            {{"nics", "--config", ""}, "--config: no file is named\n"},
