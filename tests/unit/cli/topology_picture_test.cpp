@@ -276,5 +276,12 @@ TEST(TopologyPicture, the_command_prints_it) {
   EXPECT_EQ(run_on("dgx-h100", "affinity", {"-o", "svg"}).code, cli::kExitUsage);
 }
 
+TEST(TopologyPicture, of_a_machine_has_the_time_and_of_a_snapshot_has_none) {
+  const testing::Matcher<const std::string&> has_time =
+      testing::ContainsRegex("as of 20[0-9-]+[T ][0-9:]+");
+  EXPECT_THAT(run({"topology", "-o", "svg", "--host-root", source_dir() + "/tests"}).out, has_time);
+  EXPECT_THAT(run_on("dgx-h100", "topology", {"-o", "svg"}).out, Not(has_time));
+}
+
 }  // namespace
 }  // namespace railhead::test
