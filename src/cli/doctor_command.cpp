@@ -13,8 +13,10 @@
 #include "cli/doctor_print.h"
 #include "host/bounded_host.h"
 #include "host/clock.h"
+#include "host/hang_watch.h"
 #include "host/input_file.h"
 #include "options/options.h"
+#include "report/text_width.h"
 
 namespace railhead::cli {
 namespace {
@@ -65,7 +67,8 @@ void keep_chosen(const std::vector<const checks::Check*>& wanted,
 }
 
 /// The counters of an earlier look: of a snapshot, or now, and then the time is waited for.
-Result<std::optional<system::System>> earlier_counters(const DoctorFlags& flags, host::Host& host,
+Result<std::optional<system::System>> earlier_counters(const Invocation& invocation,
+                                                       const DoctorFlags& flags, host::Host& host,
                                                        const node::Node& node, host::Clock& clock) {
   using Earlier = std::optional<system::System>;
   if (!flags.before.empty()) {
@@ -74,6 +77,7 @@ Result<std::optional<system::System>> earlier_counters(const DoctorFlags& flags,
   }
   if (flags.interval.count() == 0) return Earlier();
   Earlier now = system::read_system(host, node, system::Part::counters);
+  invocation.err << "waiting between two looks at the counters" << std::endl;
   clock.wait(flags.interval);
   return now;
 }
@@ -105,6 +109,9 @@ bool lacks_doctors_part(const system::System& system) {
   return is_absent("/proc/modules") && is_absent("/proc/sys/kernel/osrelease");
 }
 
+/// For what is not asked through a bounded host, and for a machine that is busy.
+constexpr std::chrono::seconds kGrace(5);
+
 Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFlags& flags,
                                    const config::Config& config) {
   const auto wanted = TRY(chosen(flags));
@@ -118,7 +125,13 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
   const auto start = clock.now();
   checks::Diagnosis diagnosis;
   diagnosis.limit = flags.question.limit;
-  host::BoundedHost bounded(*host, clock, diagnosis.limit + flags.interval);
+  host::ReadingNow now;
+  auto watch = std::make_optional<host::HangWatch>(
+      2 * diagnosis.limit + flags.interval + kGrace, kExitCannotTell, [&] {
+        invocation.err << "railhead doctor: " << report::printable(now.path())
+                       << ": a driver or a file system does not answer" << std::endl;
+      });
+  host::BoundedHost bounded(*host, clock, diagnosis.limit + flags.interval, &now);
   auto node = node::read_node(bounded);
   // A device that was not looked at would seem to be missing.
   if (bounded.left_out() > 0) {
@@ -126,12 +139,13 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
                                          std::to_string(flags.question.limit.count()) +
                                          " ms (--time-limit)"};
   }
-  auto earlier = TRY(earlier_counters(flags, *host, node, clock));
+  auto earlier = TRY(earlier_counters(invocation, flags, *host, node, clock));
   auto system = system::read_system(bounded, node, checks::parts_of(wanted));
   checks::MoreFacts more;
   if (flags.target.any()) {
-    TRY_STATUS(add_containers(flags.target, config, node, clock, diagnosis.limit, more));
+    TRY_STATUS(add_containers(flags.target, config, node, {clock, diagnosis.limit, now}, more));
   }
+  watch.reset();
   more.earlier = std::move(earlier);
   if (!flags.target.any()) {
     more.history = history_with(invocation, config.settings(), node, system);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor_kube.h"
 
+#include <chrono>
 #include <ostream>
 
 #include "base/text.h"
@@ -32,6 +33,9 @@ Result<kube::Access> cluster_access(const Invocation& invocation, const std::str
                    (home.empty() ? "~/.kube/config" : usual) +
                    " is not there, and this is no pod (KUBERNETES_SERVICE_HOST is not set)"};
 }
+
+/// A server that takes longer is slow: whoever waits wants to see for what.
+constexpr std::chrono::seconds kPatience(2);
 
 Result<const cluster::ClusterCheck*> cluster_check_named(const std::string& id) {
   const auto* check = cluster::find_check(id);
@@ -69,11 +73,15 @@ Result<int> run_kube_doctor(const Invocation& invocation, const KubeTarget& targ
     for (const auto& id : question.checks) wanted.push_back(TRY(cluster_check_named(id)));
   }
   const auto access = TRY(cluster_access(invocation, target.kubeconfig));
-  const cluster::Ask ask = [&](const kube::Request& request, kube::AnswerLimits limits) {
-    return kube::ask(access, request, limits);
-  };
   host::SystemClock clock;
   const auto start = clock.now();
+  const cluster::Ask ask = [&](const kube::Request& request, kube::AnswerLimits limits) {
+    if (clock.now() - start > kPatience) {
+      invocation.err << "asking for " << request.target.substr(0, request.target.find('?'))
+                     << std::endl;
+    }
+    return kube::ask(access, request, limits);
+  };
   checks::Diagnosis diagnosis;
   diagnosis.limit = question.limit;
   cluster::ReadLimits limits;

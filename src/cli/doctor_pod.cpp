@@ -57,16 +57,19 @@ Result<std::vector<int>> pids_of(const PodTarget& target, const system::Containe
 }  // namespace
 
 Status add_containers(const PodTarget& target, const config::Config& config, const node::Node& node,
-                      host::Clock& clock, std::chrono::milliseconds limit,
-                      checks::MoreFacts& into) {
+                      const ReadingTime& time, checks::MoreFacts& into) {
   const auto origin = TRY(options::machine_origin(config.settings()));
   const auto root = origin.snapshot.empty() ? origin.root : std::string("/");
   const auto host = TRY(options::open_machine({root, ""}));
-  host::BoundedHost bounded(*host, clock, limit);
-  const system::ContainerSource source{
-      bounded, config.settings().host.proc, [&root](const std::string& path) {
-        return host::DirectoryHost::open_foreign((root == "/" ? "" : root) + path);
-      }};
+  host::BoundedHost bounded(*host, time.clock, time.limit, &time.now);
+  using Opened = Result<std::unique_ptr<host::Host>>;
+  const auto open_root = [&](const std::string& path) -> Opened {
+    time.now.set(path);
+    auto tree = TRY(host::DirectoryHost::open_foreign((root == "/" ? "" : root) + path));
+    return Opened(
+        std::make_unique<host::BoundedHost>(std::move(tree), time.clock, time.limit, &time.now));
+  };
+  const system::ContainerSource source{bounded, config.settings().host.proc, open_root};
   const auto pids = TRY(pids_of(target, source));
   for (const auto pid : pids) {
     into.containers.push_back(TRY(system::read_container(source, node, pid)));

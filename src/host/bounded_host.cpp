@@ -7,45 +7,49 @@
 
 namespace railhead::host {
 
-bool BoundedHost::is_late() {
+bool BoundedHost::is_late(const std::string& path) {
+  if (now_ != nullptr) now_->set(path);
   const bool late = clock_.now() >= end_;
   if (late) ++left_out_;
   return late;
 }
 
 Result<std::optional<std::string>> BoundedHost::read(const std::string& path) {
-  if (is_late()) return host_error(path, ETIMEDOUT);
+  if (is_late(path)) return host_error(path, ETIMEDOUT);
   return inner_.read(path);
 }
 
 Result<std::optional<std::string>> BoundedHost::readlink(const std::string& path) {
-  if (is_late()) return host_error(path, ETIMEDOUT);
+  if (is_late(path)) return host_error(path, ETIMEDOUT);
   return inner_.readlink(path);
 }
 
 Result<std::optional<std::vector<std::string>>> BoundedHost::list(const std::string& path) {
-  if (is_late()) return host_error(path, ETIMEDOUT);
+  if (is_late(path)) return host_error(path, ETIMEDOUT);
   return inner_.list(path);
 }
 
 Result<std::optional<DeviceNode>> BoundedHost::device(const std::string& path) {
-  if (is_late()) return host_error(path, ETIMEDOUT);
+  if (is_late(path)) return host_error(path, ETIMEDOUT);
   return inner_.device(path);
 }
 
 Result<std::optional<std::string>> BoundedHost::rdma(const RdmaDump& dump) {
-  if (is_late()) return host_error(rdma_path(dump), ETIMEDOUT);
+  const auto path = rdma_path(dump);
+  if (is_late(path)) return host_error(path, ETIMEDOUT);
   return inner_.rdma(dump);
 }
 
 Result<std::optional<std::string>> BoundedHost::devlink_info(const std::string& pci_address) {
-  if (is_late()) return host_error(devlink_path(pci_address), ETIMEDOUT);
+  const auto path = devlink_path(pci_address);
+  if (is_late(path)) return host_error(path, ETIMEDOUT);
   return inner_.devlink_info(pci_address);
 }
 
 Result<std::optional<std::string>> BoundedHost::link_settings(const std::string& netdev,
                                                               LinkPart part) {
-  if (is_late()) return host_error(link_settings_path(netdev, part), ETIMEDOUT);
+  const auto path = link_settings_path(netdev, part);
+  if (is_late(path)) return host_error(path, ETIMEDOUT);
   return inner_.link_settings(netdev, part);
 }
 

@@ -152,36 +152,37 @@ void unknown_network(const Given& given, Found& found) {
   const auto networks = networks_of(given);
   for (const auto& pod : given.pods) {
     for (const auto& wanted : wanted_networks(pod)) {
-      const auto is_in = [&](const Network& one) { return one.name_space == wanted.name_space; };
-      const auto is_it = [&](const Network& one) { return is_in(one) && one.name == wanted.name; };
-      if (std::any_of(networks.begin(), networks.end(), is_it)) continue;
-      const bool has_rivals = std::any_of(networks.begin(), networks.end(), is_in);
+      if (networks.contains(wanted)) continue;
+      const auto& [name_space, name] = wanted;
+      const auto first = networks.lower_bound({name_space, ""});
+      const bool has_rivals = first != networks.end() && first->first.first == name_space;
       if (!has_rivals && !given.is_whole_cluster) continue;
-      auto& finding = found.add(*pod.object, wanted.place,
-                                "no network " + in_quotes(wanted.name) + " is in namespace " +
-                                    in_quotes(wanted.name_space));
+      auto& finding =
+          found.add(*pod.object, pod.annotation(inject::kNetworksAnnotation),
+                    "no network " + in_quotes(name) + " is in namespace " + in_quotes(name_space));
       if (!given.is_whole_cluster) finding.severity = Severity::warn;
     }
   }
+}
+
+bool asks_for(const Pod& pod, std::string_view resource) {
+  return std::any_of(pod.containers.begin(), pod.containers.end(), [&](const Container& container) {
+    const auto all = asked_by(container);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Asked& asked) { return asked.name == resource; });
+  });
 }
 
 void network_without_resource(const Given& given, Found& found) {
   const auto networks = networks_of(given);
   for (const auto& pod : given.pods) {
     for (const auto& wanted : wanted_networks(pod)) {
-      for (const auto& network : networks) {
-        if (network.name != wanted.name || network.name_space != wanted.name_space) continue;
-        if (network.resource.empty()) continue;
-        const auto asks = std::any_of(
-            pod.containers.begin(), pod.containers.end(), [&](const Container& container) {
-              const auto all = asked_by(container);
-              return std::any_of(all.begin(), all.end(), [&](const Asked& asked) {
-                return asked.name == network.resource;
-              });
-            });
-        if (asks) continue;
-        found.add(*pod.object, wanted.place,
-                  "network " + in_quotes(network.name) + " (" + network.object->label() +
+      const auto [begin, end] = networks.equal_range(wanted);
+      for (auto at = begin; at != end; ++at) {
+        const auto& network = at->second;
+        if (network.resource.empty() || asks_for(pod, network.resource)) continue;
+        found.add(*pod.object, pod.annotation(inject::kNetworksAnnotation),
+                  "network " + in_quotes(wanted.second) + " (" + network.object->label() +
                       ") is of " + network.resource + ", which no container asks for");
       }
     }

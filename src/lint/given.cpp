@@ -197,8 +197,9 @@ bool is_gpu(const Given& given, std::string_view resource) {
 
 bool is_nic(const Given& given, std::string_view resource) {
   constexpr std::array<std::string_view, 2> kDomains = {"rdma", "rdma.io"};
-  return contains(kDomains, domain_of(resource)) || given.offer(resource) != nullptr ||
-         sounds_like_a_nic(resource);
+  constexpr std::string_view kEfa = "vpc.amazonaws.com/efa";
+  return contains(kDomains, domain_of(resource)) || resource == kEfa ||
+         given.offer(resource) != nullptr || sounds_like_a_nic(resource);
 }
 
 std::uint64_t gpus_of(const Given& given, const Container& container) {

@@ -72,6 +72,7 @@ struct Given {
   std::vector<Unread> unread;
   std::vector<Pod> pods;
   std::deque<data::Value> made;  ///< roots of pods that no object has as they will be
+  std::string sriov_domain;      ///< that the SR-IOV operator or its chart says; "": neither does
   std::vector<Offer> offers;
   std::vector<Complaint> complaints;
   /// The objects are all of a cluster: what is not among them is not there.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lint/networks.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -55,11 +54,11 @@ std::string or_default(std::string_view name_space) {
   return std::string(name_space.empty() ? "default" : name_space);
 }
 
-Network network_of(const Given& given, const Object& object, const NetworkKind& kind) {
+/// The namespace of the definition that the operator makes.
+std::string target_of(const Object& object, const NetworkKind& kind) {
   const auto target = text_below(object.root, {"spec", "networkNamespace"});
-  std::string name_space(target.empty() ? kind.default_namespace : target);
-  if (name_space.empty()) name_space = or_default(object.name_space);
-  return {&object, object.name, name_space, resource_of(given, object, kind)};
+  if (!target.empty()) return std::string(target);
+  return or_default(kind.default_namespace.empty() ? object.name_space : kind.default_namespace);
 }
 
 NetworkText text_of(const Object& object, const data::Value& place, bool is_whole) {
@@ -75,32 +74,26 @@ NetworkText text_of(const Object& object, const data::Value& place, bool is_whol
 
 }  // namespace
 
-std::vector<Network> networks_of(const Given& given) {
-  std::vector<Network> networks;
+std::multimap<NetworkName, Network> networks_of(const Given& given) {
+  constexpr std::string_view kResource = "k8s.v1.cni.cncf.io/resourceName";
+  std::multimap<NetworkName, Network> networks;
   for (const auto& object : given.objects) {
     if (const auto* kind = kind_of(object)) {
       // In a cluster the definition that was made of it is there as well, and counts.
-      if (!given.is_whole_cluster) networks.push_back(network_of(given, object, *kind));
+      if (given.is_whole_cluster) continue;
+      networks.emplace(NetworkName(target_of(object, *kind), object.name),
+                       Network{&object, resource_of(given, object, *kind)});
     } else if (object.kind == kDefinition) {
-      networks.push_back(
-          {&object, object.name, or_default(object.name_space),
-           std::string(text_below(
-               object.root, {"metadata", "annotations", "k8s.v1.cni.cncf.io/resourceName"}))});
+      const auto resource = text_below(object.root, {"metadata", "annotations", kResource});
+      networks.emplace(NetworkName(or_default(object.name_space), object.name),
+                       Network{&object, std::string(resource)});
     }
   }
   return networks;
 }
 
-std::vector<WantedNetwork> wanted_networks(const Pod& pod) {
-  std::vector<WantedNetwork> wanted;
-  const auto add = [&](std::string_view name, std::string_view name_space,
-                       const data::Value* place) {
-    const WantedNetwork one{std::string(name), or_default(name_space), place};
-    const bool again = std::any_of(wanted.begin(), wanted.end(), [&](const WantedNetwork& other) {
-      return other.name == one.name && other.name_space == one.name_space;
-    });
-    if (!again) wanted.push_back(one);
-  };
+std::set<NetworkName> wanted_networks(const Pod& pod) {
+  std::set<NetworkName> wanted;
   const auto* annotation = pod.annotation(inject::kNetworksAnnotation);
   if (annotation == nullptr) return wanted;
   auto own = text_below(*pod.root, {"metadata", "namespace"});
@@ -111,7 +104,7 @@ std::vector<WantedNetwork> wanted_networks(const Pod& pod) {
     if (!list) return wanted;
     for (const auto& one : list->items) {
       const auto target = text_below(one, {"namespace"});
-      add(text_below(one, {"name"}), target.empty() ? own : target, annotation);
+      wanted.emplace(or_default(target.empty() ? own : target), text_below(one, {"name"}));
     }
     return wanted;
   }
@@ -121,8 +114,8 @@ std::vector<WantedNetwork> wanted_networks(const Pod& pod) {
     if (name.empty()) continue;
     const auto slash = name.find('/');
     const bool is_qualified = slash != std::string_view::npos;
-    add(is_qualified ? name.substr(slash + 1) : name, is_qualified ? name.substr(0, slash) : own,
-        annotation);
+    wanted.emplace(or_default(is_qualified ? name.substr(0, slash) : own),
+                   is_qualified ? name.substr(slash + 1) : name);
   }
   return wanted;
 }

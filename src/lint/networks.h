@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lint/given.h"
 
 namespace railhead::lint {
 
-/// A secondary network, by the name and namespace of its NetworkAttachmentDefinition.
+/// Namespace and name of a NetworkAttachmentDefinition.
+using NetworkName = std::pair<std::string, std::string>;
+
+/// A secondary network.
 struct Network {
   const Object* object = nullptr;
-  std::string name;
-  std::string name_space;
   std::string resource;  ///< that its pods ask for; "" where it needs none, or that is not known
 };
 
 /// NetworkAttachmentDefinitions, and the objects that operators make them of.
-std::vector<Network> networks_of(const Given& given);
-
-struct WantedNetwork {
-  std::string name;
-  std::string name_space;
-  const data::Value* place = nullptr;  ///< the annotation
-};
+std::multimap<NetworkName, Network> networks_of(const Given& given);
 
 /// What a pod's annotation names, by commas or as a JSON list; a network of which it wants several
 /// interfaces once.
-std::vector<WantedNetwork> wanted_networks(const Pod& pod);
+std::set<NetworkName> wanted_networks(const Pod& pod);
 
 /// A CNI configuration, or an IPAM section, that stands as a JSON text in an object.
 struct NetworkText {

@@ -148,8 +148,7 @@ void add_policy(Given& given, const Object& object) {
 }  // namespace
 
 std::string_view sriov_domain(const Given& given, const Object& object, std::string_view resource) {
-  const auto stated = stated_sriov_domain(given);
-  if (!stated.empty()) return stated;
+  if (!given.sriov_domain.empty()) return given.sriov_domain;
   if (object.name_space.starts_with("openshift-")) return config::kPolicyPrefix;
   const auto other = std::string(kNvidiaDomain) + "/" + std::string(resource);
   const bool nodes_have_it = std::any_of(
@@ -159,6 +158,7 @@ std::string_view sriov_domain(const Given& given, const Object& object, std::str
 }
 
 void find_offers(Given& given) {
+  given.sriov_domain = stated_sriov_domain(given);
   for (const auto& object : given.objects) {
     if (config::is_manifest(object.root)) {
       OfferReader reader(given, object);

@@ -385,6 +385,11 @@ class KubeDoctor(unittest.TestCase):
         self.assertLess(took, 6)
         self.assertGreater(report["leftOut"], 10)
 
+    def test_whoever_waits_for_a_slow_server_sees_for_what(self):
+        said, report, _ = self.run_it("--time-limit", "60s", faults={"*": "slow"})
+        self.assertEqual((0, set()), (said.returncode, self.complaints(report)))
+        self.assertIn("asking for /apis/leaderworkerset.x-k8s.io/v1/leaderworkersets\n", said.stderr)
+
     def test_a_server_that_is_not_there_is_asked_once(self):
         with FakeApi(self.folder.name) as api:
             kubeconfig = str(api.kubeconfig)

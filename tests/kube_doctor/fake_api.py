@@ -39,7 +39,7 @@ def certificate(folder):
 
 class FakeApi:
     """`objects`: by kind. `replies`: by path, a text. `faults`: by path, what happens in place of the answer: a status,
-    "hang", "cut", "garbage", or "endless" (pages without an end)."""
+    "hang", "cut", "garbage", "endless" (pages without an end), or before it "slow"."""
 
     def __init__(self, folder, objects=None, replies=None, faults=None, page=500):
         self.objects = {PATHS[kind]: list(items) for kind, items in (objects or {}).items()}
@@ -94,6 +94,8 @@ class FakeApi:
             while not self.ends:
                 time.sleep(0.05)
             return None
+        if fault == "slow":
+            time.sleep(0.3)
         if fault == "cut":
             request.connection.shutdown(socket.SHUT_RDWR)
             return None

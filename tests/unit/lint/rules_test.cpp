@@ -335,6 +335,16 @@ TEST(LintRules, a_network_of_several_interfaces_is_complained_of_once) {
   EXPECT_EQ(count("lost,lost,net"), 2U);
 }
 
+TEST(LintRules, nics_are_known_by_the_names_of_published_resources) {
+  for (const auto* name :
+       {"rdma/ib", "nvidia.com/hostdev", "openshift.io/mellanoxnics", "mellanox.com/mlnx_rdma",
+        "intel.com/intel_rdma", "vpc.amazonaws.com/efa", "networking.gke.io.networks/rdma-0"}) {
+    EXPECT_EQ(rules_of(pod(asks(std::string(name) + ": 1"))), std::set<std::string>{"pod.memlock"})
+        << name;
+  }
+  EXPECT_EQ(rules_of(pod(asks("nvidia.com/v100: 1, google.com/tpu: 4"))), std::set<std::string>());
+}
+
 TEST(LintRules, a_network_may_stand_in_another_file) {
   const auto text = pod("", "", "    k8s.v1.cni.cncf.io/networks: lost\n") + network("");
   EXPECT_THAT(said_of(text), testing::HasSubstr("WARN annotation.network 7:34\n"));
