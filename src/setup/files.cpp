@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/files.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "data/value.h"
 
@@ -40,11 +40,6 @@ std::string indented(std::string_view text, const std::string& by) {
 
 bool is_unit(const FileText& file) {
   return file.path.starts_with(kUnits) && file.path.find('/', kUnits.size()) == std::string::npos;
-}
-
-/// "/etc/systemd/system/kubelet.service.d/90-railhead-memlock.conf"
-bool is_drop_in(const FileText& file) {
-  return file.path.starts_with(kUnits) && !is_unit(file);
 }
 
 std::string unit_entry(const FileText& file) {
@@ -130,9 +125,7 @@ std::vector<FileText> files_of(const Wanted& wanted) {
       const auto part = part_of(name);
       if (!part) continue;
       auto file = unmanaged_file(part->netdev);
-      const bool is_there = std::ranges::any_of(
-          files, [&](const FileText& other) { return other.path == file.path; });
-      if (!is_there) files.push_back(std::move(file));
+      if (find_by(files, &FileText::path, file.path) == nullptr) files.push_back(std::move(file));
     }
   }
   for (auto& file : nfs_files(wanted)) files.push_back(std::move(file));
@@ -145,7 +138,7 @@ std::string machine_config(const Wanted& wanted, const std::string& role) {
   for (const auto& file : files_of(wanted)) {
     if (is_unit(file)) {
       units += unit_entry(file);
-    } else if (is_drop_in(file)) {
+    } else if (file.path.starts_with(kUnits)) {
       units += drop_in_entry(file);
     } else {
       files += file_entry(file);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "setup/plan.h"
 
@@ -178,9 +179,7 @@ void plan_modules(const Situation& situation, Plan& plan) {
   for (const auto& name : situation.wanted.modules) {
     auto step = loaded(situation, name);
     // By its name and by an alias it is one module.
-    const bool is_there =
-        std::ranges::any_of(plan, [&](const Step& other) { return other.id == step.id; });
-    if (!is_there) plan.push_back(std::move(step));
+    if (find_by(plan, &Step::id, step.id) == nullptr) plan.push_back(std::move(step));
   }
   const auto boot = at_boot(situation);
   for (const auto& [name, file] : boot.forbidden) {

@@ -58,7 +58,9 @@ class ContainerdNri {
   /// by itself, one is to say yes.
   [[nodiscard]] Step make() const {
     for (const auto& file : config_.files) {
-      if (is_switched_off(file)) return switched_off(file);
+      if (!is_switched_off(file)) continue;
+      return refused(step("disabled"),
+                     file.path + ": disabled_plugins names it: take it out there");
     }
     const auto* last = last_section();
     std::vector<Edit> edits;
@@ -67,8 +69,12 @@ class ContainerdNri {
       if (!flags.empty()) edits.push_back(with_false(file, flags));
     }
     if (!edits.empty()) return changed(edits);
-    if (last != nullptr || situation_.system.nri_socket()) return is_on(says_disable(last));
-    return changed({added()});
+    if (last == nullptr && !situation_.system.nri_socket()) return changed({added()});
+    const bool is_said = last != nullptr && disable_in(*last).has_value();
+    Step done = step("enabled");
+    done.after = done.before;
+    done.reason = is_said ? config_.path : "containerd's default: its NRI socket is there";
+    return done;
   }
 
  private:
@@ -81,19 +87,18 @@ class ContainerdNri {
     return last;
   }
 
-  [[nodiscard]] bool says_disable(const system::ConfigFile* file) const {
-    return file != nullptr &&
-           flag_in(system::containerd_nri_section(config_, *file), "disable").has_value();
+  [[nodiscard]] std::optional<bool> disable_in(const system::ConfigFile& file) const {
+    return flag_in(system::containerd_nri_section(config_, file), "disable");
   }
 
   /// What says no, and `disable` of the section that counts where nothing else shows that it is on.
   [[nodiscard]] std::vector<data::TomlPath> flags_to_set(const system::ConfigFile& file,
                                                          bool counts) const {
-    const auto* section = system::containerd_nri_section(config_, file);
-    const auto disabled = flag_in(section, "disable");
+    const auto disabled = disable_in(file);
     const bool is_unsaid = counts && !disabled && !situation_.system.nri_socket();
     std::vector<data::TomlPath> flags;
     if (disabled.value_or(false) || is_unsaid) flags.push_back(path_in(file, "disable"));
+    const auto* section = system::containerd_nri_section(config_, file);
     if (flag_in(section, "disable_connections").value_or(false))
       flags.push_back(path_in(file, "disable_connections"));
     return flags;
@@ -108,27 +113,13 @@ class ContainerdNri {
            (config_.version() < 2 && contains(names, system::kNriPluginBefore2));
   }
 
-  [[nodiscard]] static Step switched_off(const system::ConfigFile& file) {
-    Step step = self();
-    step.before = "disabled";
-    return refused(std::move(step), file.path + ": disabled_plugins names it: take it out there");
-  }
-
   [[nodiscard]] data::TomlPath path_in(const system::ConfigFile& file, const char* key) const {
     return {"plugins", std::string(system::containerd_nri_plugin(config_, file)), key};
   }
 
-  static Step self() {
-    Step step{.id = "nri.enabled", .title = "containerd takes NRI plugins"};
-    return step;
-  }
-
-  [[nodiscard]] Step is_on(bool is_said) const {
-    Step done = self();
-    done.before = "enabled";
-    done.after = done.before;
-    done.reason = is_said ? config_.path : "containerd's default: its NRI socket is there";
-    return done;
+  static Step step(std::string before) {
+    return {
+        .id = "nri.enabled", .title = "containerd takes NRI plugins", .before = std::move(before)};
   }
 
   /// Programs that write this file anew at each start would take our change away.
@@ -141,18 +132,16 @@ class ContainerdNri {
   }
 
   [[nodiscard]] Step changed(const std::vector<Edit>& edits) const {
-    Step step = self();
-    step.before = "disabled";
+    Step change = step("disabled");
     std::vector<FileText> files;
     for (const auto& [path, text, edited] : edits) {
       const std::string writer = writer_of(path);
-      if (!writer.empty() || !text) {
-        return refused(std::move(step), writer.empty() ? text.error().message : writer);
-      }
-      step.after += (step.after.empty() ? "disable = false in " : ", ") + path;
+      if (!writer.empty()) return refused(std::move(change), writer);
+      if (!text) return refused(std::move(change), text.error().message);
+      change.after += (change.after.empty() ? "disable = false in " : ", ") + path;
       files.push_back({path, *text, edited});
     }
-    return files_step(situation_, std::move(step), files);
+    return files_step(situation_, std::move(change), files);
   }
 
   /// A drop-in where containerd reads one; else its own file.
@@ -193,8 +182,7 @@ Step crio_step(const Situation& situation, const std::vector<system::ConfigFile>
 
 /// Of a runtime that is not known, or whose files are not.
 Step waiting(std::string why) {
-  Step step{.id = "nri.enabled", .title = "the runtime takes NRI plugins"};
-  return parked(std::move(step), std::move(why));
+  return parked({.id = "nri.enabled", .title = "the runtime takes NRI plugins"}, std::move(why));
 }
 
 /// The first file that is there and cannot be read whole.

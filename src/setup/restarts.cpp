@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "host/process.h"
 #include "setup/plan.h"
 
 namespace railhead::setup {
 namespace {
-
-bool has_process(host::Host& host, const std::string& name) {
-  const auto processes = host::find_processes(host, "/proc", name);
-  return processes && !processes->empty();
-}
 
 /// Why a service that runs is not as its files say. "": it is, or it does not run.
 std::string behind_its_files(const Situation& situation, const std::string& service) {
@@ -20,15 +16,10 @@ std::string behind_its_files(const Situation& situation, const std::string& serv
   return limited_process(host, service);
 }
 
-bool is_runtime(const std::string& service) {
-  return service == "containerd" || service == "crio";
-}
-
+/// Whether a step is done, or not there.
 bool is_done(const Plan& plan, std::string_view id) {
-  for (const auto& step : plan) {
-    if (step.id == id && step.state != StepState::done) return false;
-  }
-  return true;
+  const auto* step = find_by(plan, &Step::id, id);
+  return step == nullptr || step->state == StepState::done;
 }
 
 Step restart(const Situation& situation, const Plan& plan, const std::string& service,
@@ -49,16 +40,18 @@ Step restart(const Situation& situation, const Plan& plan, const std::string& se
 }  // namespace
 
 void plan_restarts(const Situation& situation, Plan& plan) {
+  const std::vector<std::string> runtimes{"containerd", "crio"};
   std::vector<std::string> services = situation.wanted.memlock_services;
-  for (const std::string runtime : {"containerd", "crio"}) {
+  for (const auto& runtime : runtimes) {
     if (situation.wanted.nri && !contains(services, runtime)) services.push_back(runtime);
   }
   for (const auto& service : services) {
     std::string why = behind_its_files(situation, service);
-    const bool lacks_socket = situation.wanted.nri && is_runtime(service) &&
-                              has_process(*situation.machine.host, service) &&
-                              !situation.system.nri_socket();
-    if (why.empty() && lacks_socket) why = "no NRI socket in /run/nri";
+    const bool takes_plugins = situation.wanted.nri && contains(runtimes, service);
+    if (why.empty() && takes_plugins && !situation.system.nri_socket()) {
+      const auto processes = host::find_processes(*situation.machine.host, "/proc", service);
+      if (processes && !processes->empty()) why = "no NRI socket in /run/nri";
+    }
     if (!why.empty()) plan.push_back(restart(situation, plan, service, why));
   }
 }

@@ -5,6 +5,7 @@
 
 #include "base/closest.h"
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "data/keys.h"
 #include "proof/nfs_use.h"
@@ -291,9 +292,8 @@ Status read_nfs(const Value& value, Wanted& wanted) {
     }
     if (usage::mount_unit_name(wish.where).size() > kMaxUnitName)
       return data::malformed_at(item.mark, "where is too long for the name of a unit");
-    const bool is_twice =
-        std::ranges::any_of(wanted.nfs, [&](const auto& one) { return one.where == wish.where; });
-    if (is_twice) return data::malformed_at(item.mark, wish.where + " is there twice");
+    if (find_by(wanted.nfs, &NfsWish::where, wish.where) != nullptr)
+      return data::malformed_at(item.mark, wish.where + " is there twice");
     wanted.nfs.push_back(std::move(wish));
   }
   return {};

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "host/boot_id.h"
 #include "unit/checks/patient.h"
 #include "unit/node/hosts.h"
 
@@ -26,8 +27,8 @@ struct Look {
 
 bool add(History& history, const Look& look) {
   const auto host =
-      host_of("t /proc/uptime " + std::to_string(look.seconds) + ".00 1.00\n" +
-              "t /proc/sys/kernel/random/boot_id " + look.boot + "\n" +
+      host_of("t /proc/uptime " + std::to_string(look.seconds) + ".00 1.00\n" + "t " +
+              std::string(host::kBootId) + " " + look.boot + "\n" +
               "t /sys/class/infiniband/x/node_type 1: CA\n"
               "t /sys/class/infiniband/x/ports/1/state 4: ACTIVE\n" +
               "t " + kSymbols + " " + look.symbols + "\nt " + kDowned + " " + look.downed + "\n");
@@ -155,7 +156,7 @@ std::vector<checks::Finding> after(const std::vector<Machine>& looks) {
   for (const auto& look : looks) {
     auto patient = healthy();
     patient.text("/proc/uptime", std::to_string(look.seconds) + ".00 1.00")
-        .text("/proc/sys/kernel/random/boot_id", "b0")
+        .text(host::kBootId, "b0")
         .set("infiniband/mlx5_3/ports/1/counters/symbol_error", look.symbols)
         .set("infiniband/mlx5_3/ports/1/counters/link_downed", look.downed);
     snapshot::SnapshotHost host(patient.snapshot());

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "host/boot_id.h"
 #include "unit/checks/patient.h"
 
 namespace railhead::test {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr const char* kBoot = "/proc/sys/kernel/random/boot_id";
 
 /// Of mlx5_3 of a DGX H100.
 std::string counter(const Patient& patient, const std::string& file) {
@@ -19,7 +18,7 @@ std::string counter(const Patient& patient, const std::string& file) {
 
 Patient at(const char* uptime) {
   auto patient = healthy();
-  patient.text("/proc/uptime", uptime).text(kBoot, "b0");
+  patient.text("/proc/uptime", uptime).text(host::kBootId, "b0");
   patient.text(counter(patient, "counters/symbol_error"), "7");
   patient.text(counter(patient, "counters/link_downed"), "1");
   patient.text(counter(patient, "hw_counters/local_ack_timeout_err"), "100");
@@ -77,7 +76,7 @@ TEST(DoctorOverTime, a_start_in_between_makes_it_unknown) {
   auto now = at("50.00 1.00");
   EXPECT_EQ(growth(at("100.00 1.00"), now).back().state, checks::State::unknown);
   now = at("200.00 1.00");
-  now.text(kBoot, "b1");
+  now.text(host::kBootId, "b1");
   EXPECT_EQ(growth(at("100.00 1.00"), now).back().state, checks::State::unknown);
   now = at("200.00 1.00");
   now.text("/proc/uptime", "soon");

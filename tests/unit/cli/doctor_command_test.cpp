@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "checks/history.h"
+#include "host/boot_id.h"
 #include "unit/checks/patient.h"
 #include "unit/cli/program.h"
 #include "unit/cli/text_file.h"
@@ -126,7 +127,7 @@ class Tree {
 
 Patient at(const char* uptime, const char* symbols) {
   auto patient = healthy();
-  patient.text("/proc/uptime", uptime).text("/proc/sys/kernel/random/boot_id", "b0");
+  patient.text("/proc/uptime", uptime).text(host::kBootId, "b0");
   return patient.set("infiniband/mlx5_3/ports/1/counters/symbol_error", symbols);
 }
 
@@ -155,7 +156,7 @@ TEST(DoctorCommand, judges_slopes_by_what_the_agent_saw_without_waiting) {
 
 TEST(DoctorCommand, a_history_that_is_of_another_start_or_broken_proves_nothing) {
   auto restarted = at("5100.00 1.00", "7007");
-  restarted.text("/proc/sys/kernel/random/boot_id", "b1");
+  restarted.text(host::kBootId, "b1");
   const Tree tree(restarted);
   const TextFile of_before(history_of(at("5000.00 1.00", "7")), "-before");
   const TextFile half("{\"kind\": \"DoctorHis", "-half");

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/boot_id.h"
 #include "unit/setup/node_tree.h"
 
 namespace railhead::setup {
@@ -225,7 +226,7 @@ TEST_F(ApplyTest, in_a_tree_of_files_no_kernel_is_touched) {
   EXPECT_FALSE(do_revert().has_failed) << "the rest, on the machine";
 }
 
-constexpr const char* kBootId = "proc/sys/kernel/random/boot_id";
+constexpr const char* kBootId = host::kBootId + 1;  // in a tree
 
 TEST_F(ApplyTest, a_module_that_others_loaded_since_a_boot_stays) {
   tree_.write(kBootId, "one\n");

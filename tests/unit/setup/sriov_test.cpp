@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/boot_id.h"
 #include "setup/functions.h"
 #include "unit/setup/node_tree.h"
 
@@ -339,7 +340,7 @@ TEST_F(EndedTest, while_a_function_of_somebody_else_is_bound_anew) {
 }
 
 TEST_F(SriovTest, of_a_boot_before_there_is_nothing_to_take_back) {
-  const std::string boot_id = "proc/sys/kernel/random/boot_id";
+  const std::string boot_id = host::kBootId + 1;
   const std::string numvfs = NodeTree::path_of("0000:3b:00.0") + "sriov_numvfs";
   const auto want = wanted(policy("numVfs: 2, mtu: 9000"));
   tree_.write(boot_id, "one\n");
