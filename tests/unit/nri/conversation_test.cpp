@@ -17,10 +17,11 @@ using ::testing::Not;
 class ConversationTest : public ::testing::Test {
  protected:
   void begin() {
-    conversation_ = std::make_shared<Conversation>(
-        SessionParts{loop_, options_, handler_, stats_}, [this](const wire::FramedMessage& message) {
-          trunk_ += std::string(message.head()) + message.body;
-        });
+    conversation_ = std::make_shared<Conversation>(SessionParts{loop_, options_, handler_, stats_},
+                                                   [this](const wire::FramedMessage& message) {
+                                                     trunk_ +=
+                                                         std::string(message.head()) + message.body;
+                                                   });
     conversation_->begin(std::nullopt);
   }
 
