@@ -218,11 +218,10 @@ class Agent {
     const auto every = settings().metrics.ports;
     if (every.count() == 0) return {};
     const auto origin = TRY(options::machine_origin(settings()));
-    return start(std::make_unique<PortsService>(
-        context_, tables_, every, [origin] {
-          return PortCounters::Source{[origin] { return options::open_machine(origin); },
-                                      is_this_machine(origin) ? host::ask_driver_counters : nullptr};
-        }));
+    return start(std::make_unique<PortsService>(context_, tables_, every, [origin] {
+      return PortCounters::Source{[origin] { return options::open_machine(origin); },
+                                  is_this_machine(origin) ? host::ask_driver_counters : nullptr};
+    }));
   }
 
   Status start_features() {

@@ -15,12 +15,15 @@ namespace {
 
 constexpr std::string_view kRuntimeLimits = "the limits of the runtime";
 
-nri::CreateAnswer answer_of(const inject::Decision& decision) {
+/// Takes the adjustment out of the decision but for the limit, which is reported.
+nri::CreateAnswer take_answer(inject::Decision& decision) {
   nri::CreateAnswer answer;
   if (decision.outcome == inject::Outcome::refused) {
     answer.refusal = decision.message;
   } else if (!decision.adjustment.empty()) {
-    answer.adjustment = decision.adjustment;
+    const auto memlock = decision.adjustment.memlock_bytes;
+    answer.adjustment = std::exchange(decision.adjustment, {});
+    decision.adjustment.memlock_bytes = memlock;
   }
   return answer;
 }
@@ -236,7 +239,7 @@ bool ContainerHooks::is_first_to_miss(const container::GpuFacts& gpus) {
 void ContainerHooks::answer(Hook& hook) {
   const auto done = std::move(hook.done);
   auto decided = conclude(hook);
-  done(answer_of(decided.decision));
+  done(take_answer(decided.decision));
   reports_.report(decided);  // the runtime need not wait for it
 }
 
@@ -253,8 +256,9 @@ nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request)
   }
   auto decided = conclude(*hook);
   decided.without = without;
+  auto given = take_answer(decided.decision);
   reports_.report(decided);
-  return answer_of(decided.decision);
+  return given;
 }
 
 Decided ContainerHooks::conclude(const Hook& hook) {

@@ -73,7 +73,8 @@ void DecisionReports::report(const Decided& decided) {
     containers_->note(record_after(decided), decided.facts.gpus.is_claim_checked());
   }
   const auto& container = decided.facts.identity;
-  if (!decided.decision.adjustment.empty() && recent_.note(container)) report_again(container);
+  const bool is_adjusted = decided.decision.outcome == inject::Outcome::adjusted;
+  if (is_adjusted && recent_.note(container)) report_again(container);
   count(decided);
   log(decided);
   if (events_ != nullptr) events_->decided(container, decided.decision);

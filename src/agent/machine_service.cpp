@@ -47,8 +47,8 @@ Status MachineService::start() {
   first_patience_.async_wait([this](const auto& failure) {
     if (failure || tables_.latest()) return;
     const auto& settings = options_.settings;
-    unread_ =
-        std::make_shared<const inject::DecisionTable>(node::Node(), settings.rules, settings.policy);
+    unread_ = std::make_shared<const inject::DecisionTable>(node::Node(), settings.rules,
+                                                            settings.policy);
     first_.late();
   });
   return {};

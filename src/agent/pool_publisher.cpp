@@ -71,9 +71,9 @@ void PoolPublisher::watch_folders() {
 void PoolPublisher::offer(std::size_t pool) {
   const auto& name = published_->pools().pools[pool].spec.name;
   auto& offer = offers_.emplace_back();
-  offer.resource = std::make_unique<PoolResource>(
-      context_, name, options_.hand_out,
-      PoolResource::Links{files_, links_.tables, links_.runtime});
+  offer.resource =
+      std::make_unique<PoolResource>(context_, name, options_.hand_out,
+                                     PoolResource::Links{files_, links_.tables, links_.runtime});
   auto devices = offer.resource->devices();
   if (devices.empty()) {
     // What selects nothing here is empty by design: one configuration serves nodes of many kinds.

@@ -157,8 +157,8 @@ void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node:
 }
 
 void PortCounters::read_pauses(const node::Nic& nic, const node::Port& port) {
-  if (source_.ask == nullptr || port.link_layer != node::LinkLayer::ethernet || nic.netdevs.size() != 1 ||
-      !nic.pci)
+  if (source_.ask == nullptr || port.link_layer != node::LinkLayer::ethernet ||
+      nic.netdevs.size() != 1 || !nic.pci)
     return;
   const auto counters = source_.ask(nic.netdevs[0], nic.pci->str());
   if (!counters || !*counters) return;

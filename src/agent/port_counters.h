@@ -51,8 +51,7 @@ class PortCounters {
     Ask ask = nullptr;  ///< null where the machine is not the one that we run on
   };
 
-  PortCounters(Context context, const TableFeed& tables, std::chrono::seconds every,
-               Source source);
+  PortCounters(Context context, const TableFeed& tables, std::chrono::seconds every, Source source);
 
   /// Looks now, and whenever it is time.
   void start();

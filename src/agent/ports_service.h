@@ -10,8 +10,8 @@
 
 namespace railhead::agent {
 
-/// What ports count: a PortCounters, which asks firmware. `source` is called on its thread: it looks
-/// at files.
+/// What ports count: a PortCounters, which asks firmware. `source` is called on its thread: it
+/// looks at files.
 class PortsService final : public HostedService<PortCounters> {
  public:
   PortsService(Context context, const TableFeed& tables, std::chrono::seconds every,

@@ -109,13 +109,16 @@ std::string resource_names(const Case& given) {
 
 /// "rdma.io/hca and GPUs 0, 1 (device nodes)"
 std::string what_it_holds(const Case& given) {
-  std::vector<std::string> parts;
-  if (given.facts.allocated.any()) parts.push_back(resource_names(given));
-  if (!given.facts.gpus.indices.empty()) {
-    parts.push_back(gpu_names(given.table.node(), given.facts.gpus.indices) + " (" +
-                    std::string(to_string(given.facts.gpus.source)) + ")");
+  const container::GpuFacts& gpus = given.facts.gpus;
+  std::string text = given.facts.allocated.any() ? resource_names(given) : "";
+  if (!gpus.indices.empty()) {
+    if (!text.empty()) text += " and ";
+    text += gpu_names(given.table.node(), gpus.indices);
+    text += " (";
+    text += to_string(gpus.source);
+    text += ')';
   }
-  return parts.empty() ? "named by an annotation" : join(parts, " and ");
+  return text.empty() ? "named by an annotation" : text;
 }
 
 std::string describe(const Case& given, const NicChoice& choice,

@@ -20,9 +20,6 @@ namespace asio = boost::asio;
 // A runtime that sends without a pause must not keep everything else on the loop waiting.
 constexpr int kReadsInATurn = 64;
 
-// A runtime that stops in the middle of a request costs so many reads in vain, some microseconds.
-constexpr int kTriesForTheRest = 16;
-
 constexpr std::chrono::milliseconds kLookAgainAfter{250};
 
 // After so many reads it is worth a moment to give back what they needed.
@@ -94,26 +91,22 @@ void Connection::connect(const std::string& path) {
 }
 
 void Connection::read() {
-  int tries = 0;  // for the rest of a message
   for (int i = 0; i < kReadsInATurn; ++i) {
     if (events_ == nullptr || failed_) return;
     Code code;
     const std::size_t bytes = socket_.read_some(asio::buffer(input_), code);
-    if (code == asio::error::would_block || code == asio::error::try_again) {
-      if (tries-- > 0) continue;
-      return wait_for_bytes();
-    }
+    if (code == asio::error::would_block || code == asio::error::try_again) return wait_for_bytes();
     if (code == asio::error::interrupted) continue;
     if (code == asio::error::eof) {
       return fail({ErrorCode::unavailable, "nri: the runtime closed the connection"});
     }
     if (code) return fail(error_from(code, "reading from the runtime"));
     ++reads_;
-    const bool expects_more = events_->received({input_.data(), bytes});
-    if (bytes == input_.size()) continue;
-    look_again_later();
-    if (!expects_more) return wait_for_bytes();
-    tries = kTriesForTheRest;
+    events_->received({input_.data(), bytes});
+    if (bytes < input_.size()) {
+      look_again_later();
+      return wait_for_bytes();
+    }
   }
   asio::post(loop_, [self = shared_from_this()] { self->read(); });
 }

@@ -10,9 +10,6 @@
 //   A short read took all bytes (epoll(7)), so each piece of a request costs one recv. A runtime
 //   that had hung up together with them is not told of again: one more recv, a moment after the
 //   last read, notices that.
-// * Go writes a request in up to four pieces, one right behind the other, and to fall asleep between
-//   them takes longer than they do. So the rest of a message is tried for a few times before the
-//   loop waits for it.
 // * Once nothing has come for a moment after many requests, free memory and the pages of code that
 //   they needed are given back.
 // * `Events` is never called from within connect(), send() or close(), and not after close().
@@ -47,8 +44,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
     /// `peer_pid` from SO_PEERCRED; absent where the peer is outside our PID namespace.
     virtual void opened(std::optional<int> peer_pid) = 0;
-    /// True where the rest of a message is on its way.
-    virtual bool received(std::string_view bytes) = 0;
+    virtual void received(std::string_view bytes) = 0;
     /// Not made, ended, or given up; nothing follows.
     virtual void lost(const Error& why) = 0;
   };

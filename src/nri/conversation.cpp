@@ -62,8 +62,9 @@ Status Conversation::handle_response(const wire::Message& message) {
   }
   if (response->code == wire::StatusCode::ok) return {};
   constexpr std::size_t kQuotedBytes = 512;
-  return Error{ErrorCode::unavailable, "nri: the runtime refused plugin " + session_.options.plugin_index +
-                                           "-" + session_.options.plugin_name + ": " +
+  return Error{ErrorCode::unavailable, "nri: the runtime refused plugin " +
+                                           session_.options.plugin_index + "-" +
+                                           session_.options.plugin_name + ": " +
                                            in_quotes(response->message, kQuotedBytes)};
 }
 

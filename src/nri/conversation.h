@@ -34,11 +34,6 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   /// Takes bytes from the runtime. After a failure the connection is of no further use.
   Status receive(std::string_view bytes);
 
-  /// A request has come in part: the runtime is writing the rest.
-  [[nodiscard]] bool expects_more() const {
-    return !frames_.at_border() || !requests_.at_border();
-  }
-
   /// Registered, configured, and Synchronize delivered.
   [[nodiscard]] bool synchronized() const { return service_.synchronized(); }
 

@@ -78,10 +78,11 @@ Status CreateCalls::start(std::uint32_t stream, wire::Bytes& body, std::string_v
   call->timed = false;
   if (session_.options.now) call->came = session_.options.now();
   ++session_.stats.requests;
-  session_.handler.create(call->request, [self = weak_from_this(), call](const CreateAnswer& answer) {
-    const auto owner = self.lock();
-    if (owner) owner->finish(*call, answer);
-  });
+  session_.handler.create(call->request,
+                          [self = weak_from_this(), call](const CreateAnswer& answer) {
+                            const auto owner = self.lock();
+                            if (owner) owner->finish(*call, answer);
+                          });
   if (!call->answered && !closed_) wait_for_answer(call, deadline);
   return {};
 }

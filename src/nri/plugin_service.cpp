@@ -110,8 +110,8 @@ void PluginService::refuse(std::uint32_t stream, wire::StatusCode code, std::str
 }
 
 Status PluginService::create_container(const Request& request) {
-  const auto deadline =
-      own_deadline(peer_.request_timeout, request.envelope.timeout_nano, session_.options.deadline_share);
+  const auto deadline = own_deadline(peer_.request_timeout, request.envelope.timeout_nano,
+                                     session_.options.deadline_share);
   const std::string_view payload = request.envelope.payload;
   const auto started = calls_->start(request.stream, request.body, payload, deadline);
   if (!started) {
@@ -134,7 +134,8 @@ Status PluginService::configure(const Request& request) {
   peer_.pid = pid;
   session_.handler.configured(peer_);
   if (closed_) return {};
-  reply_(request.stream, wire::encode_response(encode_configure_response(session_.options.fail_request)));
+  reply_(request.stream,
+         wire::encode_response(encode_configure_response(session_.options.fail_request)));
   return {};
 }
 
@@ -169,7 +170,8 @@ Status PluginService::shutdown(const Request& request) {
 Status PluginService::run_pod_sandbox(const Request& request) {
   reply_(request.stream, {});
   container::Request pod;
-  if (!closed_ && read_create_request(request.envelope.payload, pod)) session_.handler.sandbox_runs(pod);
+  if (!closed_ && read_create_request(request.envelope.payload, pod))
+    session_.handler.sandbox_runs(pod);
   return {};
 }
 

@@ -60,16 +60,15 @@ class Session::Impl final : public Connection::Events, public std::enable_shared
     });
   }
 
-  bool received(std::string_view bytes) override {
+  void received(std::string_view bytes) override {
     const auto self = shared_from_this();  // a callback may drop the session
     const auto conversation = conversation_;
     const Status status = conversation->receive(bytes);
-    if (conversation != conversation_) return false;  // stopped by a callback
+    if (conversation != conversation_) return;  // stopped by a callback
     if (conversation->synchronized()) settle();
-    if (status) return conversation->expects_more();
+    if (status) return;
     if (status.error().code == ErrorCode::malformed) ++stats_.protocol_errors;
     lost(status.error());
-    return false;
   }
 
   void settle() {

@@ -26,9 +26,6 @@ class HeaderBytes {
 
   [[nodiscard]] const std::array<char, kBytes>& bytes() const { return bytes_; }
 
-  /// No byte of the next header has come.
-  [[nodiscard]] bool empty() const { return filled_ == 0; }
-
  private:
   std::array<char, kBytes> bytes_{};
   std::size_t filled_ = 0;

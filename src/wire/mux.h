@@ -51,9 +51,6 @@ class FrameReader {
   /// up. Malformed when a frame claims more than kMuxMaxReadBytes: the trunk is then useless.
   Result<std::optional<Slice>> next(std::string_view& input);
 
-  /// All frames that have begun are complete.
-  [[nodiscard]] bool at_border() const { return payload_left_ == 0 && header_.empty(); }
-
  private:
   HeaderBytes<kMuxHeaderBytes> header_;
   std::uint32_t connection_ = 0;

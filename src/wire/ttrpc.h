@@ -88,9 +88,6 @@ class MessageReader {
   /// is left in it is used again as a buffer.
   Message& message() { return message_; }
 
-  /// All messages that have begun are complete.
-  [[nodiscard]] bool at_border() const { return state_ == State::header && header_.empty(); }
-
  private:
   bool feed_body(std::string_view& input, std::size_t size);
   void start_body();

@@ -40,7 +40,7 @@ class FixedTables final : public agent::MachineTables {
   bool stale = false;  ///< and it is no use to wait
   bool read = true;
   int looks = 0;
-  mutable int asked = 0;  ///< for the table
+  mutable int asked = 0;                 ///< for the table
   std::chrono::milliseconds patience{};  ///< of the last wait
   std::vector<std::function<void(bool)>> waiting;
 

@@ -90,10 +90,9 @@ class MachineServiceTest : public testing::Test {
       };
       return host::Watch::open_with(root_.path(), std::move(sources));
     };
-    service_.emplace(
-        agent::Context{loop_, mail_.box(), clock_, log_, metrics_}, tables_,
-        agent::MachineOptions{.source = std::move(source), .times = {3600s, 0s, 1ms}},
-        first_reading(is));
+    service_.emplace(agent::Context{loop_, mail_.box(), clock_, log_, metrics_}, tables_,
+                     agent::MachineOptions{.source = std::move(source), .times = {3600s, 0s, 1ms}},
+                     first_reading(is));
     EXPECT_TRUE(service_->start());
     if (is == Is::stuck) return;
     EXPECT_TRUE(until([this] { return first_.has_value(); }));

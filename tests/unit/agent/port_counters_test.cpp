@@ -34,7 +34,7 @@ class PortCountersTest : public testing::Test {
   PortCountersTest()
       : mailbox_(loop::Mailbox::open().value()),
         counters_({loop_, *mailbox_, clock_, log_, metrics_}, tables_, std::chrono::seconds(1),
-                  nullptr) {}
+                  {nullptr}) {}
 
   void read(const std::string& entries, const node::Node& node) {
     counters_.read(*test::host_of(entries), node);

@@ -19,11 +19,10 @@ class ConnectionTest : public ::testing::Test, public Connection::Events {
     pid_ = peer_pid;
   }
 
-  bool received(std::string_view bytes) override {
+  void received(std::string_view bytes) override {
     received_ += bytes;
     if (answers_) connection_->send(message(1));
     if (on_received_) on_received_();
-    return expects_more_;
   }
 
   void lost(const Error& why) override { lost_.push_back(why); }
@@ -48,7 +47,6 @@ class ConnectionTest : public ::testing::Test, public Connection::Events {
   bool opened_ = false;
   std::optional<int> pid_;
   bool answers_ = false;
-  bool expects_more_ = false;
   std::function<void()> on_received_;
   std::string received_;
   std::vector<Error> lost_;
@@ -128,28 +126,6 @@ TEST_F(ConnectionTest, what_comes_while_an_answer_is_written_is_not_missed) {
   };
   runtime_.send("x");
   ASSERT_TRUE(run_until(loop_, [this] { return received_.size() == 10; }));
-}
-
-TEST_F(ConnectionTest, the_rest_of_a_message_is_read_without_waiting_for_it) {
-  connect();
-  loop_.poll();
-  on_received_ = [this] {
-    expects_more_ = received_.size() < 4;
-    if (expects_more_) runtime_.send("x");
-  };
-  runtime_.send("x");
-  loop_.run_one();
-  EXPECT_EQ(received_, "xxxx");
-}
-
-TEST_F(ConnectionTest, a_rest_that_does_not_come_is_waited_for) {
-  connect();
-  expects_more_ = true;
-  runtime_.send("beginning");
-  ASSERT_TRUE(run_until(loop_, [this] { return received_ == "beginning"; }));
-  loop_.poll();
-  runtime_.send(" and end");
-  ASSERT_TRUE(run_until(loop_, [this] { return received_ == "beginning and end"; }));
 }
 
 TEST_F(ConnectionTest, more_than_a_buffer_is_read_to_the_end) {

@@ -17,10 +17,11 @@ using ::testing::Not;
 class ConversationTest : public ::testing::Test {
  protected:
   void begin() {
-    conversation_ = std::make_shared<Conversation>(
-        SessionParts{loop_, options_, handler_, stats_}, [this](const wire::FramedMessage& message) {
-          trunk_ += std::string(message.head()) + message.body;
-        });
+    conversation_ = std::make_shared<Conversation>(SessionParts{loop_, options_, handler_, stats_},
+                                                   [this](const wire::FramedMessage& message) {
+                                                     trunk_ +=
+                                                         std::string(message.head()) + message.body;
+                                                   });
     conversation_->begin(std::nullopt);
   }
 
@@ -422,16 +423,6 @@ TEST_F(ConversationTest, bytes_may_come_one_by_one) {
   for (const char byte : bytes) ASSERT_TRUE(conversation_->receive({&byte, 1}));
   EXPECT_EQ(handler_.log, "configured;synchronized 0+0;create c1;");
   EXPECT_EQ(peer::take_replies(trunk_).size(), 3U);
-}
-
-TEST_F(ConversationTest, expects_more_as_long_as_a_request_is_not_whole) {
-  handshake();
-  EXPECT_FALSE(conversation_->expects_more());
-  const auto bytes = peer::call(5, "CreateContainer", peer::create("c1"));
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    ASSERT_TRUE(conversation_->receive(bytes.substr(i, 1)));
-    EXPECT_EQ(conversation_->expects_more(), i + 1 < bytes.size()) << i;
-  }
 }
 
 TEST_F(ConversationTest, a_frame_that_claims_4_gigabytes_ends_it) {
