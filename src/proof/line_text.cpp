@@ -98,14 +98,25 @@ std::string_view plain_text(std::string_view line, std::string& room) {
   return room += line.substr(kept);
 }
 
+std::size_t end_of_last_piece(std::string_view line) {
+  std::size_t end = 0;
+  for (const std::string_view separator : {"\r", "\\n", "\\r"}) {
+    const auto at = line.rfind(separator);
+    if (at != std::string_view::npos) end = std::max(end, at + separator.size());
+  }
+  return end;
+}
+
 std::string_view take_piece(std::string_view& line) {
   std::size_t end = line.size();
   std::size_t size = 0;
-  for (const std::string_view separator : {"\r", "\\n", "\\r"}) {
-    const auto at = line.substr(0, end).find(separator);
-    if (at == std::string_view::npos) continue;
+  for (auto at = line.find_first_of("\r\\"); at != std::string_view::npos;
+       at = line.find_first_of("\r\\", at + 1)) {
+    const auto letter = line.substr(at + 1, 1);
+    if (line[at] == '\\' && letter != "n" && letter != "r") continue;
     end = at;
-    size = separator.size();
+    size = line[at] == '\r' ? 1 : 2;
+    break;
   }
   auto piece = line.substr(0, end);
   line.remove_prefix(end + size);

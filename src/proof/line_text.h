@@ -18,6 +18,9 @@ std::string_view plain_text(std::string_view line, std::string& room);
 /// Python spell ends of lines: each piece stands for itself. It may be empty.
 std::string_view take_piece(std::string_view& line);
 
+/// Where the last piece ends that is whole, behind what separates it; 0 where there is none.
+std::size_t end_of_last_piece(std::string_view line);
+
 /// The message without what closes it in a line of JSON, of logfmt or of a list:
 /// `…","stream":"stdout"}`, `…" level=info`. Its own quotes are even in number, or escaped.
 std::string_view without_closing_quote(std::string_view message);

@@ -101,13 +101,27 @@ void NcclLogReader::feed_text(std::string_view bytes) {
       read_line(part);
       continue;
     }
-    const auto room = kMaxLine - pending_.size();
-    overlong_ = overlong_ || part.size() > room;
-    pending_ += part.substr(0, room);
+    add_to_pending(part);
     if (end == std::string_view::npos) return;
     read_line(pending_);
     pending_.clear();
   }
+}
+
+void NcclLogReader::add_to_pending(std::string_view part) {
+  while (!overlong_ && part.size() > kMaxLine - pending_.size()) {
+    const auto room = kMaxLine - pending_.size();
+    pending_ += part.substr(0, room);
+    part.remove_prefix(room);
+    const auto end = end_of_last_piece(pending_);
+    overlong_ = end == 0;
+    if (overlong_) return;
+    ++line_;
+    read_pieces(std::string_view(pending_).substr(0, end));
+    --line_;
+    pending_.erase(0, end);
+  }
+  if (!overlong_) pending_ += part;
 }
 
 void NcclLogReader::end_file() {
@@ -149,6 +163,10 @@ void NcclLogReader::read_line(std::string_view line) {
   ++line_;
   if (overlong_) ++log_.cut_lines;
   overlong_ = false;
+  read_pieces(line);
+}
+
+void NcclLogReader::read_pieces(std::string_view line) {
   line = plain_text(line, room_);
   if (trim(line).empty()) end_unfinished();
   while (!line.empty()) {

@@ -154,6 +154,10 @@ class NcclLogReader {
   void end_file();
   void feed_text(std::string_view bytes);
   void judge_head();
+  /// What finds no room is lost, but for the lines within the line, as JSON and progress bars have
+  /// them: those that are whole are read, so that a log in one line may have any size.
+  void add_to_pending(std::string_view part);
+  void read_pieces(std::string_view line);
   void read_line(std::string_view line);
   /// A line of its own, or the end of the one before that was wrapped.
   void read_piece(std::string_view text);

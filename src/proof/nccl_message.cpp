@@ -311,7 +311,9 @@ std::optional<NcclLocalChannel> nccl_local_channel(std::string_view message) {
 }
 
 std::optional<NcclMembership> nccl_membership(std::string_view message) {
-  const auto comm = message.find("comm 0x");
+  // Who quotes it leaves the address out.
+  const bool is_quoted = message.starts_with("comm ") || message.starts_with("ncclComm");
+  const auto comm = message.find(is_quoted ? "comm " : "comm 0x");
   if (comm != std::string_view::npos) message.remove_prefix(comm);
   // 2.3 says "rank 0 nranks 3" and no more.
   const bool is_short = message.starts_with("rank ");
@@ -321,7 +323,8 @@ std::optional<NcclMembership> nccl_membership(std::string_view message) {
   if (!size) size = number_behind(message, " nRanks ");
   if (!rank || !size || *rank >= *size) return std::nullopt;
   const bool is_complete = message.find("Init COMPLETE") != std::string_view::npos;
-  const auto pointer = is_short ? "" : message.substr(7, message.find(' ', 7) - 7);
+  const bool has_address = message.starts_with("comm 0x");
+  const auto pointer = has_address ? message.substr(7, message.find(' ', 7) - 7) : "";
   const auto id = message.find(" commId 0x");
   const auto digits = id == std::string_view::npos ? "" : message.substr(id + 10);
   const bool spans_machines = number_behind(message, " MNNVL ").value_or(0) > 0;
@@ -487,6 +490,8 @@ std::optional<unsigned> nccl_completion_status(std::string_view message) {
   auto text = trim(message.substr(status + 6));
   if (!take(text, "=")) return std::nullopt;
   text = trim(text);
+  // "(IBV_WC_RETRY_EXC_ERR)12" of NCCL that goes on over another port, else the number is behind.
+  if (text.starts_with('(')) text.remove_prefix(std::min(text.find(')') + 1, text.size()));
   if (const auto number = take_number(text)) return number;
   return number_behind(text.substr(0, text.find(' ')), "(");
 }

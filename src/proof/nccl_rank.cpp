@@ -153,6 +153,13 @@ std::string chosen_network(const NcclWorker& worker, const NcclProcess& process)
   return has_no_ib ? "Socket" : "";
 }
 
+/// Some communicator of the rank, or of another that goes by its name, chose a network over TCP.
+bool has_chosen_tcp(const NcclWorker& worker, const NcclProcess& process) {
+  return std::any_of(worker.networks.begin(), worker.networks.end(), [&](const auto& network) {
+    return carrier_of(real_name(network, process), process) == Carrier::tcp;
+  });
+}
+
 NcclVerdict verdict_of_choice(const std::string& network, const NcclWorker& worker,
                               const NcclProcess& process) {
   const bool is_store = process.library != "NCCL" && process.library != "UCX";
@@ -160,6 +167,7 @@ NcclVerdict verdict_of_choice(const std::string& network, const NcclWorker& work
   const auto carrier = carrier_of(network, process);
   if (carrier == Carrier::tcp) return NcclVerdict::tcp;
   const bool is_rdma = carrier == Carrier::rdma && !has_no_device(network, process);
+  if (is_rdma && has_chosen_tcp(worker, process)) return NcclVerdict::mixed;
   return is_rdma ? NcclVerdict::rdma_chosen : NcclVerdict::unknown;
 }
 
@@ -179,8 +187,8 @@ NcclVerdict verdict_of_rank(const NcclWorker& worker, const NcclProcess& process
                             const Carriers& count, const std::string& network) {
   if (!worker.uses.empty()) {
     const auto verdict = verdict_of(count);
-    const bool is_mixed = verdict == NcclVerdict::rdma && has(process, NcclSign::tcp_proof);
-    return is_mixed ? NcclVerdict::mixed : verdict;
+    const bool is_tcp = has(process, NcclSign::tcp_proof) || has_chosen_tcp(worker, process);
+    return verdict == NcclVerdict::rdma && is_tcp ? NcclVerdict::mixed : verdict;
   }
   if (const auto verdict = verdict_of_proof(network, process)) return *verdict;
   const bool is_local = worker.local_connections > 0;
@@ -282,6 +290,9 @@ std::string why_of(const NcclProcess& process, const Carriers& count, const Nccl
   if (rank.verdict == NcclVerdict::unknown) return why_unknown(process, rank);
   if (rank.verdict == NcclVerdict::intra_node) {
     return "its endpoints in this log lead to the same node";
+  }
+  if (rank.verdict == NcclVerdict::mixed && count.tcp == 0) {
+    return "networks over RDMA and over TCP were in use or chosen";
   }
   if (all == 0 && verdict_of_proof(rank.transport, process) == rank.verdict) {
     return "no connection is in this log, but what only " + std::string(to_string(rank.verdict)) +

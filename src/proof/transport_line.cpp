@@ -40,14 +40,16 @@ void read_lanes(std::string_view text, UcxEndpoint& endpoint) {
   for (auto open = text.find('('); open != std::string_view::npos; open = text.find('(')) {
     text.remove_prefix(open + 1);
     const auto close = text.find(')');
-    if (close == std::string_view::npos) return;  // the line was cut
-    const auto group = text.substr(0, close);
-    for (const auto word : split_words(group)) {
+    const bool is_cut = close == std::string_view::npos;
+    for (const auto word : split_words(text.substr(0, close))) {
       const auto slash = word.find('/');
       if (slash == std::string_view::npos) continue;
       const UcxLane lane{word.substr(0, slash), word.substr(slash + 1)};
       if (!is_transport_name(lane.transport) || endpoint.lanes.size() == kMaxLanes) continue;
       const bool is_shared = is_one_of(kShared, lane.transport);
+      // Of a line that was cut nothing counts but TCP to another node.
+      if (is_cut && is_shared) return;
+      if (is_cut && lane.transport != "tcp") continue;
       if (is_shared && lane.transport != "self") endpoint.is_local = true;
       const bool is_inside = is_shared || is_one_of(kGpuCopies, lane.transport);
       const bool is_known =

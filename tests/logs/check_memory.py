@@ -58,6 +58,7 @@ TRAPS = b"".join(word * (2048 // len(word)) + b"\n" for word in (
     b"comm 0x", b"U", b"Using network ", b": Function: ", b"^[[", b"&", b"\\r", b"0[0] -> ", b"libfabric:", b"Got completion "))
 TRAPS *= MIB // len(TRAPS)
 ENDLESS = b"a:1:1 [0] NCCL INFO Using network I" * (MIB // 35)
+ONE_LINE = LINE.replace(b"\n", b"\\n") % ((1,) * 7 + (b"Socket",)) * (MIB // 80)
 # What a part of the log is, by its number; of how many the memory is measured, first and then; verdict and exit code.
 LOGS = {
     "ranks on RDMA": (lambda number: RDMA, 6, 24, "RDMA", 0),
@@ -65,8 +66,9 @@ LOGS = {
     "a line without an end": (lambda number: ENDLESS, 6, 24, "unknown", 2),
     "noise": (lambda number: NOISE, 6, 24, "unknown", 2),
     "wrapped lines that never go on": (lambda number: WRAPPED, 6, 24, "unknown", 2),
-    "NULs": (lambda number: NULS, 6, 24, "unknown", 2),
+    "NULs": (lambda number: NULS, 6, 24, "RDMA (chosen)", 0),
     "lines of 10 MiB": (lambda number: LONG_HEAD if number % 11 == 0 else LONG_REST[number % 11 - 1], 11, 33, "TCP", 1),
+    "a log of RDMA, and one of TCP in one line": (lambda number: RDMA if number == 0 else ONE_LINE, 6, 24, "mixed", 1),
     "traps": (lambda number: TRAPS, 6, 24, None, None),
     "two jobs in one log": (jobs, 4, 12, "mixed", 1),
     "tables of nccl-tests": (test_tables, 6, 24, "unknown", 2),

@@ -66,6 +66,26 @@ TEST(NcclAttack, a_network_without_devices_was_not_used) {
             NcclVerdict::unknown);
 }
 
+TEST(NcclAttack, a_rank_that_chose_tcp_and_rdma_is_mixed) {
+  const std::string sockets = kHonestFront + "Using network Socket\n";
+  const auto job = judge_hostile(sockets + kIbChosen);
+  EXPECT_EQ(job.verdict, NcclVerdict::mixed);
+  EXPECT_THAT(job.ranks[0].why, HasSubstr("over RDMA and over TCP"));
+  EXPECT_EQ(hostile_verdict(kIbChosen + sockets), NcclVerdict::tcp);
+  const std::string direct =
+      kHonestFront + "Channel 01/0 : 1[0] -> 0[0] [send] via NET/IB/0/GDRDMA\n";
+  EXPECT_EQ(hostile_verdict(direct + sockets), NcclVerdict::mixed);
+  EXPECT_EQ(hostile_verdict(direct + kIbChosen), NcclVerdict::rdma);
+}
+
+TEST(NcclAttack, of_a_cut_line_of_ucx_nothing_counts_but_tcp) {
+  const std::string begin = "[1.0] [a:1:0] ucp_worker.c:1 UCX  INFO ctx inter-node cfg#1 ";
+  EXPECT_EQ(hostile_verdict(begin + "rma(rc_mlx5/mlx5_0:1) am(tcp/eth"), NcclVerdict::mixed);
+  EXPECT_EQ(hostile_verdict(begin + "am(tcp/eth"), NcclVerdict::tcp);
+  EXPECT_EQ(hostile_verdict(begin + "am(rc_mlx5/mlx5"), NcclVerdict::unknown);
+  EXPECT_EQ(hostile_verdict(begin + "am(sysv/memory tcp/eth"), NcclVerdict::unknown);
+}
+
 TEST(NcclAttack, nuls_and_utf_16_within_a_log_hide_nothing) {
   EXPECT_EQ(hostile_verdict(kHonestFront + "Using network So\0cket\n"s), NcclVerdict::tcp);
   std::string wide;

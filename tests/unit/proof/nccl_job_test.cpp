@@ -92,9 +92,10 @@ TEST(NcclJob, each_reason_for_tcp_is_named) {
   EXPECT_THAT(why("NCCL_IB_DISABLE set by environment to 0."), testing::Not(HasSubstr("off")));
 }
 
-TEST(NcclJob, connections_decide_and_not_what_was_chosen_last) {
+TEST(NcclJob, a_connection_of_rdma_excuses_no_choice_of_tcp) {
+  // Another communicator of the rank, whose connections are made when they are needed.
   EXPECT_EQ(job_of({"Using network IB", kDirect, "Using network Socket"}).verdict,
-            NcclVerdict::rdma);
+            NcclVerdict::mixed);
   EXPECT_EQ(job_of({"Using network IB", kDirect, kSocket}).verdict, NcclVerdict::mixed);
 }
 

@@ -86,6 +86,23 @@ TEST(NcclLog, a_line_above_the_limit_is_cut_and_counted) {
   EXPECT_EQ(log.workers[0].network, "Socket");
 }
 
+TEST(NcclLog, a_log_in_one_line_may_have_any_size) {
+  for (const std::string separator : {"\\n", "\r"}) {
+    std::string line = "{\"log\":\"";
+    for (int i = 0; i < 2000; ++i) line += "a:1:1 [0] NCCL INFO Using network IB" + separator;
+    line += "a:1:1 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [send] via NET/Socket/0" + separator;
+    for (const std::size_t chunk : {std::size_t{1}, std::size_t{4096}, line.size()}) {
+      const auto log = read(line + std::string(100, ' ') + "\"}\n", chunk);
+      EXPECT_EQ(log.lines, 1U);
+      EXPECT_EQ(log.cut_lines, 0U);
+      EXPECT_EQ(log.records, 2001U);
+      ASSERT_EQ(log.workers.size(), 1U);
+      ASSERT_EQ(log.workers[0].uses.size(), 1U) << separator << chunk;
+      EXPECT_EQ(log.workers[0].evidence.at(NcclSign::sockets).place.line, 1U);
+    }
+  }
+}
+
 TEST(NcclLog, processes_above_the_limit_are_counted_and_not_kept) {
   NcclLogReader reader;
   for (unsigned pid = 1; pid <= 65537; ++pid) {

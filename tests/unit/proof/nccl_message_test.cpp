@@ -338,7 +338,12 @@ TEST(NcclMessage, the_status_of_a_completion_is_read_in_each_version) {
                                    "status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_SEND(0)"),
             12U);
   EXPECT_EQ(nccl_completion_status("NET/IB : Got completion with error 4, opcode 1, len 0"), 4U);
+  EXPECT_EQ(nccl_completion_status("NET/IB: x: Got completion with error (devIndex=0, "
+                                   "wc->status=(IBV_WC_RETRY_EXC_ERR)12, wc->opcode=(x)0)"),
+            12U);
+  EXPECT_EQ(nccl_completion_status("Got completion from peer a with status = 12 opcode = 0"), 12U);
   EXPECT_FALSE(nccl_completion_status("NET/IB: Got completion from peer"));
+  EXPECT_FALSE(nccl_completion_status("NET/IB: Got completion from peer a with status=(cut"));
   EXPECT_FALSE(nccl_completion_status("with error 12"));
 }
 

@@ -507,6 +507,8 @@ TEST(NcclVerdicts, nvlink_between_machines_is_not_one_node) {
   EXPECT_EQ(job.verdict, NcclVerdict::intra_node);
   EXPECT_EQ(job.ranks[0].why, "NCCL counts one node");
   EXPECT_EQ(verdict_on({"Using network IB", counted + "1"}), NcclVerdict::rdma_chosen);
+  EXPECT_EQ(judge_lines("comm rank 0 nRanks 8 nNodes 1 localRanks 8 localRank 0 MNNVL 0\n").verdict,
+            NcclVerdict::intra_node);
   EXPECT_EQ(verdict_on({"MNNVL 1 cliqueId 2 cliqueSize 8", counted + "1"}), NcclVerdict::unknown);
 }
 
