@@ -94,7 +94,8 @@ Result<bool> read_key(KnownMachine& machine, const std::string& key, const data:
   const std::pair<std::string_view, std::string*> texts[] = {
       {"name", &machine.name},          {"source", &machine.source},
       {"vendor", &machine.sys_vendor},  {"product", &machine.product_name},
-      {"assetTag", &machine.asset_tag}, {"order", &machine.order}};
+      {"assetTag", &machine.asset_tag}, {"withNics", &machine.with_nics},
+      {"order", &machine.order}};
   for (const auto& [name, text] : texts) {
     if (key != name) continue;
     *text = TRY(value.as_string());
