@@ -126,6 +126,7 @@ void judge_down(const Machine& machine, std::size_t n, const node::Port& port, F
   const bool sure = compute && (peers.most_up() || peers.up == 0);
   auto& finding = sure ? found.fail(subject, state_text(port), "ACTIVE", std::move(evidence))
                        : found.warn(subject, state_text(port), "ACTIVE", std::move(evidence));
+  if (!compute) finding.effect = "storage goes over another NIC, or not at all";
   explain(port, finding);
 }
 

@@ -39,10 +39,10 @@ std::vector<node::PciAddress> missing_nics(const Machine& machine,
   return missing;
 }
 
-/// Of a machine that may come with fewer NICs, the order is looked at first.
-void advise_order(const topology::KnownMachine& known, Finding& finding) {
-  if (known.order.empty()) return;
-  finding.remedy = "See what was ordered: all NICs come with " + known.order +
+/// Of a machine that may come without NICs, or with fewer, that is looked at first.
+void advise_order(std::string_view from, Finding& finding) {
+  if (from.empty()) return;
+  finding.remedy = "See what was ordered: all NICs come with " + std::string(from) +
                    ". If that is so, redeploy or report the machine: its host has lost a NIC.";
   finding.remedy_class = RemedyClass::cluster;
 }
@@ -83,22 +83,23 @@ bool judge_known(const Machine& machine, const topology::KnownMachine& known,
   const auto missing = missing_nics(machine, known);
   const auto expected = nics_text(known) + " of " + known.name;
   const bool has_none = known.switches.empty() ? count == 0 : missing.size() == known.nics;
-  if (known.nics > 0 && has_none && !known.order.empty()) {
+  const auto& source = known.with_nics.empty() ? known.order : known.with_nics;
+  if (known.nics > 0 && has_none && !source.empty()) {
     auto& finding = found.warn(kNode, "none of its compute NICs", expected, {evidence});
     finding.effect = "pods on this node use TCP";
-    advise_order(known, finding);
+    advise_order(source, finding);
     return false;
   }
   for (const auto& address : missing) {
     auto& finding = found.fail(address.str(), "no such PCI function", "one of the " + expected,
                                {{pci_path(address, ""), "", ""}});
-    advise_order(known, finding);
+    advise_order(known.order, finding);
   }
   if (!known.switches.empty() || count >= known.nics) return missing.empty();
   auto& finding =
       found.fail(kNode, counted(count, "compute NIC") + where_nics_are_missing(machine, known),
                  expected, {evidence});
-  advise_order(known, finding);
+  advise_order(known.order, finding);
   return false;
 }
 

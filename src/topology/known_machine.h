@@ -33,7 +33,8 @@ struct KnownMachine {
   std::string asset_tag;             ///< DMI chassis_asset_tag
   std::vector<std::string> gpu_ids;  ///< "10de:20b0": PCI ids that its GPUs may have
   std::vector<KnownSize> sizes;      ///< all that its vendor sells it as; empty: not told apart
-  std::string order;                 ///< how NICs are ordered, where it may come without them
+  std::string with_nics;             ///< what has all NICs, where it is sold without any, too
+  std::string order;                 ///< how NICs are ordered, where that is done one by one
   unsigned gpus = 0;
   unsigned nics = 0;          ///< compute NICs of the whole machine
   unsigned gbps = 0;          ///< of each of them; 0: not stated

@@ -71,6 +71,7 @@ constexpr data::Key<KnownMachine> kMachineKeys[] = {
     {"vendor", data::take_text<&KnownMachine::sys_vendor>},
     {"product", data::take_text<&KnownMachine::product_name>},
     {"assetTag", data::take_text<&KnownMachine::asset_tag>},
+    {"withNics", data::take_text<&KnownMachine::with_nics>},
     {"order", data::take_text<&KnownMachine::order>},
     {"gpuIds", take_ids},
     {"gpus", data::take_number<&KnownMachine::gpus>},

@@ -141,6 +141,15 @@ TEST(Advice, nics_that_are_ordered_are_not_called_broken) {
   EXPECT_EQ(finding.remedy_class, checks::RemedyClass::cluster);
 }
 
+/// Of a size that has all NICs or none, one that is missing was lost.
+TEST(Advice, one_nic_of_many_that_come_together_was_lost) {
+  auto patient = healthy("azure-nd-h100-v5");
+  patient.unplug("0103:00:00.0");
+  const auto finding = finding_of(patient.examine(), "pci.nic-present", "0103:00:00.0");
+  EXPECT_EQ(finding.remedy_class, checks::RemedyClass::hardware);
+  EXPECT_THAT(finding.remedy, Not(HasSubstr("ordered")));
+}
+
 /// Virtual functions that a pod has are not to be taken away under it.
 TEST(Advice, virtual_functions_are_made_anew_without_pods_alone) {
   EXPECT_THAT(remedy("sriov.vf-count"), testing::StartsWith("While no pod has one of its VFs"));
