@@ -80,6 +80,7 @@ void PodsMonitor::take(Result<usage::Usage> usage) {
   log_blind_spots(view);
   log_changes(view, changes);
   links_.page.set(document_of(view, table->node(), options_, context_.clock));
+  proof::note_who_moved_alone(*usage, view);
   if (before_) proof::carry_over(*usage, *std::move(before_));
   proof::forget_what_is_not_compared(*usage);
   before_ = *std::move(usage);

@@ -9,6 +9,7 @@
 #include "host/input_file.h"
 #include "options/options.h"
 #include "proof/container_records.h"
+#include "proof/count.h"
 #include "proof/nccl_job.h"
 #include "proof/nccl_log.h"
 #include "proof/pods.h"
@@ -23,13 +24,13 @@ struct PodsFlags {
   bool all_namespaces = false;
   std::string name_space;  ///< "": all
   bool explain = false;
-  std::string before;             ///< a snapshot
-  std::vector<std::string> logs;  ///< POD=FILE
+  std::vector<std::string> before;  ///< snapshots, the oldest first
+  std::vector<std::string> logs;    ///< POD=FILE
 };
 
 /// How often to look, and at what.
 struct MachineLook {
-  std::string before;
+  std::vector<std::string> before;
   std::chrono::milliseconds interval;
   bool living;
 };
@@ -55,7 +56,7 @@ std::string traffic_text(const proof::DeviceShare& total) {
     text = scaled(*total.packets_per_second, "pkt/s");
   }
   if (!text.empty() && !total.sole_user) text += " shared";
-  if (total.moving == 0U && total.ready > 0 && !total.proved_by_traffic) return "quiet";
+  if (total.moving == 0U && total.ready > 0 && !total.moves_alone) return "quiet";
   if (text.empty() && total.moving.value_or(0) > 0) return "moving";
   return text;
 }
@@ -142,6 +143,13 @@ bool any_fallback(const proof::PodsView& view) {
                      [](const auto& pod) { return pod.silent_fallback; });
 }
 
+/// Whether a third look may prove what two do not.
+bool wants_third_look(const proof::PodsView& view) {
+  return any_fallback(view) || std::any_of(view.pods.begin(), view.pods.end(), [](const auto& pod) {
+           return pod.verdict == proof::Verdict::unknown && pod.total().moves_alone;
+         });
+}
+
 int exit_code(const proof::PodsView& view) {
   const auto& pods = view.pods;
   if (any_fallback(view)) return kExitProblem;
@@ -169,7 +177,7 @@ Result<std::map<std::string, std::string>> read_logs(const std::vector<std::stri
   return logs;
 }
 
-/// Reads a machine, and says what was found.
+/// Reads a machine, and says what was found since it read it before.
 class Looker {
  public:
   Looker(host::Host& host, const config::Settings& settings, const inject::DecisionTable& table,
@@ -179,30 +187,23 @@ class Looker {
         table_(table),
         options_(std::move(options)) {}
 
-  void look() {
-    auto now = read(host_);
-    if (now_) before_ = std::exchange(now_, std::nullopt);
-    now_ = std::move(now);
+  proof::PodsView look_at(host::Host& host) {
+    auto now = usage::read_usage(host, settings_.host.proc, options::listed_queue_pairs(settings_));
+    auto view = proof::judge_pods(now, before_ ? &*before_ : nullptr, table_.node(),
+                                  proof::records_of(now, table_), options_);
+    proof::note_who_moved_alone(now, view);
+    before_ = std::move(now);
+    return view;
   }
 
-  void look_at_earlier(host::Host& earlier) { now_ = read(earlier); }
-
-  [[nodiscard]] proof::PodsView view() const {
-    return proof::judge_pods(*now_, before_ ? &*before_ : nullptr, table_.node(),
-                             proof::records_of(*now_, table_), options_);
-  }
+  proof::PodsView look() { return look_at(host_); }
 
  private:
-  [[nodiscard]] usage::Usage read(host::Host& host) const {
-    return usage::read_usage(host, settings_.host.proc, options::listed_queue_pairs(settings_));
-  }
-
   host::Host& host_;
   const config::Settings& settings_;
   const inject::DecisionTable& table_;
   proof::ProofOptions options_;
   std::optional<usage::Usage> before_;
-  std::optional<usage::Usage> now_;
 };
 
 /// A fallback has to be found twice.
@@ -219,19 +220,17 @@ void keep_what_both_found(proof::PodsView& view, const proof::PodsView& earlier)
 
 Result<proof::PodsView> look_at(const MachineLook& what, Looker& looker) {
   const auto wait = [&] { host::SystemClock().wait(what.interval); };
-  if (!what.before.empty()) {
-    const auto earlier = TRY(options::open_machine({"/", what.before}));
-    looker.look_at_earlier(*earlier);
+  for (const auto& file : what.before) {
+    const auto earlier = TRY(options::open_machine({"/", file}));
+    looker.look_at(*earlier);
   }
-  looker.look();
-  if (!what.living || what.interval.count() <= 0) return looker.view();
+  auto view = looker.look();
+  if (!what.living || what.interval.count() <= 0) return view;
   wait();
-  looker.look();
-  auto view = looker.view();
-  if (!any_fallback(view)) return view;
+  view = looker.look();
+  if (!wants_third_look(view)) return view;
   wait();
-  looker.look();
-  auto again = looker.view();
+  auto again = looker.look();
   keep_what_both_found(again, view);
   return again;
 }
@@ -280,9 +279,13 @@ void add_pods_command(CLI::App& program, Invocation& invocation) {
       ->excludes(name_space);
   add_duration_option(*app, "--interval", flags->interval, std::chrono::seconds(1),
                       "time between two readings, for traffic; 0: one reading [1s]");
-  app->add_option("--before", flags->before,
-                  "an earlier snapshot of the same machine, for traffic; with --snapshot")
-      ->type_name("FILE");
+  app->add_option(
+         "--before", flags->before,
+         "an earlier snapshot of the same machine, for traffic; twice: the older one first; "
+         "with --snapshot")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
   app->add_option("--log", flags->logs, "the NCCL log of a pod: what it says is evidence, too")
       ->type_name("POD=FILE")
       ->expected(1)

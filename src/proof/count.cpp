@@ -93,11 +93,28 @@ Users users_of(const usage::RdmaDeviceUse& device, const Owners& owners) {
   return users;
 }
 
-/// Of a reading that another is compared with: "" also where not all contexts were listed.
+/// IP over InfiniBand, NFS over RDMA… Where queue pairs are not listed, the kernel's protection
+/// domains say who has some.
+bool kernel_uses(const usage::RdmaDeviceUse& device) {
+  const auto& pairs = device.queue_pairs;
+  if (is_listed(pairs.state)) {
+    return std::any_of(
+        pairs.objects.begin(), pairs.objects.end(),
+        [](const usage::QueuePair& pair) { return pair.owner.kernel && !is_the_cores(pair); });
+  }
+  const auto& domains = device.domains;
+  return !is_listed(domains.state) ||  // for all that is known
+         std::any_of(domains.objects.begin(), domains.objects.end(), [](const auto& domain) {
+           return domain.owner.kernel && !is_of_every_device(domain.owner.kernel_name);
+         });
+}
+
+/// Of a reading that another is compared with: "" also where not all contexts were listed, or the
+/// kernel used it.
 Users users_before(const usage::RdmaDeviceUse& device, const usage::Usage& usage) {
   if (device.users) return *device.users;
   auto users = users_of(device, Owners(device, usage));
-  if (!is_listed(device.contexts.state)) users.insert("");
+  if (!is_listed(device.contexts.state) || kernel_uses(device)) users.insert("");
   return users;
 }
 
@@ -110,7 +127,8 @@ class DeviceCount {
         owners_(device, now),
         before_(same_device(before, device.device)),
         counted_(counted),
-        users_(users_of(device, owners_)) {
+        users_(users_of(device, owners_)),
+        kernel_uses_it_(kernel_uses(device)) {
     if (before_ != nullptr) users_before_ = users_before(*before_, *before);
     if (before_ != nullptr && before_->queue_pairs.state == usage::TableState::read) {
       for (const auto& pair : before_->queue_pairs.objects) earlier_.emplace(pair.number, &pair);
@@ -120,7 +138,9 @@ class DeviceCount {
   void count(std::optional<double> seconds) {
     for (const auto& pair : device_.queue_pairs.objects) count_pair(pair);
     for (const auto& region : device_.memory_regions.objects) {
-      if (auto* share = share_of(owners_.of(region.owner, region.domain))) {
+      const auto owner = owners_.of(region.owner, region.domain);
+      if (owner.kind == Owner::Kind::unknown) ++counted_.unowned[device_.device.name].regions;
+      if (auto* share = share_of(owner)) {
         ++share->regions;
         if (region.bytes == kWholeSpace) {
           ++share->implicit_regions;
@@ -137,7 +157,6 @@ class DeviceCount {
     for (const auto& connection : device_.connections.objects) {
       if (auto* share = share_of(owners_.of(connection.owner, {}))) ++share->connection_ids;
     }
-    note_kernel();
     for (const auto& id : touched_) finish(id, seconds);
   }
 
@@ -165,22 +184,10 @@ class DeviceCount {
     return &counted_.by_container[owner.container][device_.device.name];
   }
 
-  /// Where queue pairs are not listed, the kernel's protection domains say who has some.
-  void note_kernel() {
-    if (is_listed(device_.queue_pairs.state)) return;
-    if (!is_listed(device_.domains.state)) kernel_uses_it_ = true;  // for all that is known
-    for (const auto& domain : device_.domains.objects) {
-      if (domain.owner.kernel && !is_of_every_device(domain.owner.kernel_name)) {
-        kernel_uses_it_ = true;
-      }
-    }
-  }
-
   void count_pair(const usage::QueuePair& pair) {
     const auto owner = owners_.of(pair.owner, pair.domain);
     if (owner.kind == Owner::Kind::kernel) {
       ++counted_.kernel;
-      if (!is_the_cores(pair)) kernel_uses_it_ = true;
       return;
     }
     auto* share = share_of(owner);
@@ -229,8 +236,9 @@ class DeviceCount {
     const bool all_seen =
         is_listed(device_.contexts.state) && !kernel_uses_it_ && users_before_ == Users{container};
     const bool has_something = share.regions > 0 || share.queue_pairs > 0;
-    share.proved_by_traffic = share.sole_user && all_seen && has_something &&
-                              share.bytes_per_second.value_or(0) >= kUseBytesPerSecond;
+    share.moves_alone = share.sole_user && all_seen && has_something &&
+                        share.bytes_per_second.value_or(0) >= kUseBytesPerSecond;
+    share.proved_by_traffic = share.moves_alone && before_->moved_for == container;
   }
 
   const usage::RdmaDeviceUse& device_;
@@ -242,7 +250,7 @@ class DeviceCount {
   Users users_;
   Users users_before_;  ///< of the reading before: whoever ended since may have moved the counters
   std::set<std::string> touched_;
-  bool kernel_uses_it_ = false;  ///< IP over InfiniBand, NFS over RDMA…
+  bool kernel_uses_it_;
 };
 
 }  // namespace
@@ -291,6 +299,16 @@ void carry_over(usage::Usage& now, usage::Usage&& before) {
       kept.device = device.device;
       kept.queue_pairs = std::move(device.queue_pairs);
       now.devices.push_back(std::move(kept));
+    }
+  }
+}
+
+void note_who_moved_alone(usage::Usage& usage, const PodsView& view) {
+  for (auto& device : usage.devices) {
+    for (const auto& pod : view.pods) {
+      const auto share = pod.devices.find(device.device.name);
+      if (share == pod.devices.end() || !share->second.moves_alone) continue;
+      device.moved_for = pod.record.container_id;
     }
   }
 }

@@ -16,6 +16,7 @@ using Shares = std::map<std::string, DeviceShare>;  ///< by device name
 struct Unowned {
   std::size_t queue_pairs = 0;
   std::size_t contexts = 0;
+  std::size_t regions = 0;
 };
 
 struct Counted {
@@ -42,6 +43,10 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b);
 /// device's queue pairs, or its devices, they are taken to be as `before` has them. Else all of
 /// them would be new to the next reading.
 void carry_over(usage::Usage& now, usage::Usage&& before);
+
+/// Notes in a reading who alone moved each device's data since the one before it: the next reading
+/// takes that for a proof only if it finds the same.
+void note_who_moved_alone(usage::Usage& usage, const PodsView& view);
 
 /// Takes out of a reading what the next is not compared with: queue pairs, traffic, who used each
 /// device, and networks stay.

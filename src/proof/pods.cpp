@@ -261,6 +261,7 @@ DeviceShare PodUse::total() const {
     sum.looped += share.looped;
     sum.datagrams += share.datagrams;
     sum.passive += share.passive;
+    sum.moves_alone = sum.moves_alone || share.moves_alone;
     sum.proved_by_traffic = sum.proved_by_traffic || share.proved_by_traffic;
     sum.appeared += share.appeared;
     sum.regions += share.regions;

@@ -73,8 +73,11 @@ struct DeviceShare {
   std::optional<double> bytes_per_second;    ///< through the device's ports, all users together
   std::optional<double> packets_per_second;  ///< where it counts no bytes
   bool sole_user = true;  ///< no other owner has queue pairs, memory or contexts on it
-  /// It is the sole user, everything that could show another was seen, it has memory or queue pairs
-  /// there, and the ports move more than what keeps a fabric together.
+  /// Since the reading before it is the sole user, everything that could show another was seen, it
+  /// has memory or queue pairs there, and the ports move more than what keeps a fabric together.
+  bool moves_alone = false;
+  /// So it was since the reading before that, too. A program that began and ended between two
+  /// readings is in neither, and what it moved would count for the sole user.
   bool proved_by_traffic = false;
 
   friend bool operator==(const DeviceShare&, const DeviceShare&) = default;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/text.h"
 #include "proof/drivers.h"
@@ -107,6 +108,12 @@ void add_doubts(const std::string& device, const DeviceShare& share, const node:
       "an equal number elsewhere");
   add(share.datagrams, " of type UD in RTS, which name no peer");
   add(share.passive, " in RTR, which may be the side that only receives");
+  if (share.moves_alone) {
+    doubts.push_back("it is the only user of " + device + ", whose ports move " +
+                     whole(share.bytes_per_second.value_or(0)) +
+                     " bytes a second, in two looks alone: a program that began and ended between "
+                     "them may have moved that");
+  }
   const auto hidden = hidden_by_driver(node, device);
   if (hidden.empty() || (share.contexts == 0 && share.regions == 0)) return;
   doubts.push_back(device + " is open" +
@@ -129,7 +136,7 @@ std::string traffic_proof(const PodUse& pod) {
     texts.push_back(name + ", whose ports move " + whole(share.bytes_per_second.value_or(0)) +
                     " bytes a second");
   }
-  return texts.empty() ? "" : "the only user of " + join(texts, ", ");
+  return texts.empty() ? "" : "the only user of " + join(texts, ", ") + ", in three looks in a row";
 }
 
 /// There are objects of processes that nobody can name, and no context to make them from.
@@ -165,10 +172,32 @@ bool hides_unseen(const usage::RdmaDeviceUse& device, std::string_view hidden) {
          device.memory_regions.state != usage::TableState::read;
 }
 
+/// Whether SMC-R has it: what programs send over TCP sockets then goes by queue pairs of the
+/// kernel, which name no program. Source: Linux net/smc/smc_ib.c.
+bool carries_sockets(const usage::RdmaDeviceUse& device) {
+  const auto is_smc = [](const auto& object) {
+    return object.owner.kernel && object.owner.kernel_name == "smc";
+  };
+  const auto& [pairs, domains] = std::tie(device.queue_pairs.objects, device.domains.objects);
+  return std::any_of(pairs.begin(), pairs.end(), is_smc) ||
+         std::any_of(domains.begin(), domains.end(), is_smc);
+}
+
+/// "3 contexts": whoever made them has ended or is not for us to see, and the driver hides what is
+/// done with the device; else "". Where the kernel has no list of contexts, memory tells who has
+/// the device open.
+std::string open_by_nobody(const usage::RdmaDeviceUse& device, const Unowned& unowned,
+                           std::string_view hidden) {
+  if (hidden.empty()) return "";
+  if (unowned.contexts > 0) return counted(unowned.contexts, "context");
+  const bool by_memory = device.contexts.state == usage::TableState::unsupported;
+  return by_memory && unowned.regions > 0 ? counted(unowned.regions, "memory region") : "";
+}
+
 /// Why a queue pair of this device may have been missed, and why it cannot be seen either who has
 /// the device open.
 std::vector<std::string> spots_of(const usage::RdmaDeviceUse& device, const usage::Usage& usage,
-                                  const node::Node& node, std::size_t unowned_pairs) {
+                                  const node::Node& node, const Unowned& unowned) {
   const auto& name = device.device.name;
   const auto contexts = unread("contexts", device, device.contexts);
   std::vector<std::string> reasons;
@@ -183,13 +212,18 @@ std::vector<std::string> spots_of(const usage::RdmaDeviceUse& device, const usag
   if (hides_unseen(device, hidden)) {
     reasons.push_back(name + " may be open" + contexts + "; and " + std::string(hidden));
   }
-  if (unowned_pairs > 0) {
-    auto text =
-        counted(unowned_pairs, "queue pair") + " of " + name + " without an owner that can be seen";
+  const auto ownerless = [&](const std::string& objects) {
+    auto text = objects + " of " + name + " without an owner that can be seen";
     if (usage.sees_all_processes == false) {
       text += " (this is not the node's PID namespace: hostPID: true)";
     }
-    reasons.push_back(text + unread("protection domains", device, device.domains) + contexts);
+    return text + unread("protection domains", device, device.domains) + contexts;
+  };
+  if (unowned.queue_pairs > 0) {
+    reasons.push_back(ownerless(counted(unowned.queue_pairs, "queue pair")));
+  }
+  if (const auto objects = open_by_nobody(device, unowned, hidden); !objects.empty()) {
+    reasons.push_back(ownerless(objects) + "; and " + std::string(hidden));
   }
   return reasons;
 }
@@ -221,8 +255,12 @@ BlindSpots blind_spots(const usage::Usage& usage, const node::Node& node, const 
   for (const auto& device : usage.devices) {
     const auto unowned = counts.unowned.find(device.device.name);
     auto reasons = spots_of(device, usage, node,
-                            unowned == counts.unowned.end() ? 0 : unowned->second.queue_pairs);
+                            unowned == counts.unowned.end() ? Unowned() : unowned->second);
     if (!reasons.empty()) spots.of_device[device.device.name] = std::move(reasons);
+    if (carries_sockets(device)) {
+      spots.of_all.push_back("the kernel's SMC-R moves data of TCP sockets by " +
+                             device.device.name + ", and no list says whose");
+    }
   }
   if (!usage.processes.doubt.empty()) {
     spots.of_all.push_back("not all processes were seen, and one may be its own: " +
@@ -286,7 +324,11 @@ void judge(PodUse& pod, const node::Node& node, std::vector<std::string> doubts)
     pod.why = proof;
     return;
   }
-  if (has_hidden_use(pod, node)) pod.rung = Rung::devx_objects;
+  if (total.moves_alone) {
+    pod.rung = Rung::sole_user;
+  } else if (has_hidden_use(pod, node)) {
+    pod.rung = Rung::devx_objects;
+  }
   pod.why = without_pairs(total);
   for (const auto& [device, share] : pod.devices) add_doubts(device, share, node, doubts);
   if (pod.files.imex_channels > 0) {

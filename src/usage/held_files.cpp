@@ -85,6 +85,10 @@ bool HeldFilesReader::add(std::uint32_t process, std::size_t limit, HeldFiles& h
   if (!*walk) return true;  // it has ended
   looked_at_ += (*walk)->entries;
   if (!is_still(host_, proc_dir_, table_, process)) return true;  // those were another's
+  const auto known = table_.by_id.find(process);
+  if (known != table_.by_id.end() && known->second.leaderless) {
+    held.doubt = folder + " shows none, because its first thread has ended";
+  }
   if (has_gpu) mine.gpu_processes.push_back(process);
   merge(std::move(mine), held);
   if ((*walk)->failure) held.doubt = (*walk)->failure->message;

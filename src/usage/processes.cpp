@@ -62,7 +62,9 @@ std::optional<ProcessUse> parse_stat(std::string_view text) {
     return std::nullopt;
   }
   // Behind the name, from 0: state, ppid, …; field 22 of proc(5) is the start time.
+  constexpr std::size_t kState = 0;
   constexpr std::size_t kParent = 1;
+  constexpr std::size_t kThreads = 17;
   constexpr std::size_t kStart = 19;
   const auto words = split_words(text.substr(close + 1));
   if (words.size() <= kStart) return std::nullopt;
@@ -73,6 +75,7 @@ std::optional<ProcessUse> parse_stat(std::string_view text) {
   process.name = text.substr(open + 1, close - open - 1);
   process.parent = static_cast<std::uint32_t>(*parent);
   process.start_ticks = *start;
+  process.leaderless = words[kState] == "Z" && parse_unsigned(words[kThreads]).value_or(0) > 1;
   return process;
 }
 

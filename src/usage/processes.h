@@ -19,6 +19,8 @@ struct ProcessUse {
   std::uint32_t parent = 0;
   std::string name;
   std::uint64_t start_ticks = 0;  ///< since boot, in 1/100 s (USER_HZ)
+  /// Its first thread has ended and others have not: /proc/PID shows none of their files then.
+  bool leaderless = false;
   std::optional<ContainerPlace> place;
 
   friend bool operator==(const ProcessUse&, const ProcessUse&) = default;
@@ -45,8 +47,8 @@ Result<std::optional<ProcessUse>> read_process_use(host::Host& host, const std::
 bool is_still(host::Host& host, const std::string& proc_dir, const ProcessTable& table,
               std::uint32_t id);
 
-/// Name, parent and start of the text of /proc/PID/stat. The name may hold anything, parentheses
-/// and spaces included: the last ')' ends it (proc(5)).
+/// Name, parent, start and whether it is leaderless, of the text of /proc/PID/stat. The name may
+/// hold anything, parentheses and spaces included: the last ')' ends it (proc(5)).
 std::optional<ProcessUse> parse_stat(std::string_view text);
 
 /// Since boot, in 1/100 s, of the text of /proc/uptime.

@@ -60,6 +60,9 @@ struct RdmaDeviceUse {
   PortTraffic traffic;  ///< of all ports
   /// Of a reading of which only that is kept: whose its objects were; see proof/count.h.
   std::optional<std::set<std::string>> users{};
+  /// The container that was its only user in this reading and the one before, while its ports moved
+  /// data; see proof/count.h.
+  std::optional<std::string> moved_for{};
 
   friend bool operator==(const RdmaDeviceUse&, const RdmaDeviceUse&) = default;
 };

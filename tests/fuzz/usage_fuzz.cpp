@@ -32,7 +32,8 @@ void judge(const railhead::usage::Usage& usage, const railhead::usage::Usage* be
     require(!pod.why.empty());
     require(usage.processes_known);
     const bool was_sole = before != nullptr && before->containers.contains(pod.record.container_id);
-    require(!total.proved_by_traffic || was_sole);
+    require(!total.moves_alone || was_sole);
+    require(!total.proved_by_traffic || total.moves_alone);
   }
 }
 

@@ -13,8 +13,8 @@ from make_usages import FOLDER, USAGES
 
 def verdicts(program, name, moments, options):
     command = [program, "pods", "--snapshot", FOLDER / f"{name}.node", "-o", "json", *options]
-    if moments == 2:
-        command += ["--before", FOLDER / f"{name}.before.node"]
+    for earlier in ("first", "before")[3 - moments:]:
+        command += ["--before", FOLDER / f"{name}.{earlier}.node"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if not done.stdout:
         return done.returncode, {"": done.stderr}

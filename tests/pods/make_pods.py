@@ -52,8 +52,9 @@ def table(command, index, name, entries):
 
 def qp(number, kind, state, pid=None, remote=None, domain=None, kernel=None, psn=100):
     owner = text(KERN, kernel) if kernel else u32(PID, pid)
-    return (u32(PORT, 1) + u32(LQPN, number) + u32(PDN, domain) + owner + u32(RQPN, remote) + u32(RQ_PSN, psn)
-            + u32(SQ_PSN, psn) + u8(TYPE, kind) + u8(STATE, state))
+    peer = u32(RQPN, remote) + u32(RQ_PSN, psn) if kind == RC else b""  # fill_res_qp_entry_query(): of RC and UC alone
+    return (u32(PORT, 1) + u32(LQPN, number) + u32(PDN, domain) + owner + peer + u32(SQ_PSN, psn) + u8(TYPE, kind)
+            + u8(STATE, state))
 
 
 def mr(length, number, domain, pid=None):

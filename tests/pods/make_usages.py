@@ -3,7 +3,7 @@
 together from the kernel's formats (make_pods.py), independently of the code under test.
 
 A usage is a function with @usage(title, expected, ...). `expected` is, for each pod: verdict, rung, and "fallback" where
-it is one. Two moments of a machine are NAME.before.node and NAME.node. `--check` compares instead of writing;
+it is one. Three moments of a machine are NAME.first.node, NAME.before.node and NAME.node. `--check` compares instead of writing;
 check_usages.py asks the program for its verdicts."""
 import pathlib
 import struct
@@ -52,6 +52,7 @@ SOURCES = {
     "torchrun": "PyTorch torch/distributed/run.py",
     "monitor": "DCGM: NVIDIA_VISIBLE_DEVICES=all",
     "slot": "a device plugin's Allocate, as docs/pod-interface.md says",
+    "smc": "Linux net/smc/smc_ib.c: a protection domain and queue pairs of the kernel",
     "nfs": "Linux net/sunrpc/xprtrdma: queue pairs of the kernel",
     "lists-lie": "nobody's: contradictions",
     "bytes-cut": "nobody's: contradictions",
@@ -64,7 +65,7 @@ def source_of(name):
 
 
 def usage(title, expected, nic="mlx5", moments=1, options=()):
-    """`moments`: 2 where traffic tells. `options`: of railhead pods."""
+    """`moments`: 2 or 3 where traffic tells. `options`: of railhead pods."""
     def add(make):
         USAGES[make.__name__.replace("_", "-")] = (title, expected, nic, moments, list(options), make)
         return make
@@ -90,7 +91,7 @@ def base(nic, netns="Y"):
 
 
 class Node(Machine):
-    """One moment of a machine; `late` is 0 or 1. Objects of its NIC are collected until it is written."""
+    """One moment of a machine, `late` seconds after the first. Objects of its NIC are collected until it is written."""
 
     def __init__(self, name, title, expected, nic, late, netns="Y"):
         body, self.nic_path, self.nic = base(nic, netns)
@@ -219,13 +220,35 @@ def ucx_devx(node):
     node.opens(job, 3, 7, [GB, 4096])
 
 
-@usage("The same, alone on its NIC while data moves", {"job": "RDMA sole-user"}, moments=2)
+@usage("UCX whose threads have ended, every one that made an object", {"job": "unknown nothing"})
+def ucx_threads_ended(node):
+    node.pod("job", env=["OMPI_COMM_WORLD_SIZE=16"], sockets=[4000], fds=DEVX)
+    node.ctxs.append(ctx(3, None))
+    node.pds.append(pd(7, 3, None))
+    node.mrs.append(mr(GB, 300, 7, None))
+
+
+@usage("UCX, alone on its NIC while data moves", {"job": "RDMA sole-user"}, moments=3)
 def ucx_devx_moves(node):
     ucx_devx(node)
     node.counts(10 * GB * (1 + node.late))
 
 
-@usage("Two of them on one NIC: whose data is it?", {"a": "unknown devx-objects", "b": "unknown devx-objects"}, moments=2)
+@usage("The same in two looks alone: a program that began and ended between them may have moved the data",
+       {"job": "unknown sole-user"}, moments=2)
+def ucx_devx_moves_once(node):
+    ucx_devx_moves(node)
+
+
+@usage("What moved its NIC's counters was the kernel's: NFS over RDMA, which is unmounted now",
+       {"job": "unknown devx-objects"}, moments=2)
+def ucx_devx_after_nfs(node):
+    ucx_devx_moves(node)
+    if not node.late:
+        node.qps.append(qp(50, RC, RTS, remote=51, kernel="rpcrdma"))
+
+
+@usage("Two of them on one NIC: whose data is it?", {"a": "unknown devx-objects", "b": "unknown devx-objects"}, moments=3)
 def ucx_devx_shared(node):
     for number, name in enumerate("ab"):
         job = node.pod(name, gpus=[number], env=["NNODES=2"], sockets=[4000], fds=DEVX)
@@ -244,7 +267,7 @@ def ucx_devx_after_another(node):
     node.counts(10 * GB * (1 + node.late))
 
 
-@usage("The same as ucx-devx-moves beside IP over InfiniBand", {"job": "unknown devx-objects"}, moments=2)
+@usage("The same as ucx-devx-moves beside IP over InfiniBand", {"job": "unknown devx-objects"}, moments=3)
 def ucx_devx_beside_ipoib(node):
     ucx_devx_moves(node)
     node.pds.append(pd(90, None, kernel="ib_ipoib"))
@@ -321,13 +344,13 @@ def efa_srd(node):
     node.qps.append(qp(30, DRIVER, RTS, job, domain=7))
 
 
-@usage("EFA, alone on its device while data moves", {"job": "RDMA sole-user"}, nic="efa", moments=2)
+@usage("EFA, alone on its device while data moves", {"job": "RDMA sole-user"}, nic="efa", moments=3)
 def efa_srd_moves(node):
     efa_srd(node)
     node.counts(10 * GB * (1 + node.late))
 
 
-@usage("EFA that two containers share", {"job": "unknown nothing", "other": "unknown nothing"}, nic="efa", moments=2)
+@usage("EFA that two containers share", {"job": "unknown nothing", "other": "unknown nothing"}, nic="efa", moments=3)
 def efa_shared(node):
     efa_srd_moves(node)
     other = node.pod("other", env=["NNODES=2"])
@@ -468,6 +491,13 @@ def nfs_of_the_kernel(node):
     node.pod("job", env=["NNODES=2"], sockets=[4000])
 
 
+@usage("The kernel's own queue pairs: SMC-R, which carries TCP sockets of programs", {"job": "unknown nothing"})
+def smc_of_the_kernel(node):
+    node.pds.append(pd(90, None, kernel="smc"))
+    node.qps.append(qp(50, RC, RTS, remote=51, kernel="smc"))
+    node.pod("job", env=["NNODES=2"], sockets=[4000])
+
+
 @usage("The driver fails at the second queue pair: what was listed counts", {"job": "RDMA queue-pair", "other": "unknown nothing"},
        nic="irdma")
 def list_cut_short(node):
@@ -496,7 +526,7 @@ def not_asked_for(node):
     nccl_rc(node)
 
 
-@usage("Queue pairs are not asked for, and data moves", {"job": "RDMA sole-user"}, moments=2, options=["--queue-pairs", "never"])
+@usage("Queue pairs are not asked for, and data moves", {"job": "RDMA sole-user"}, moments=3, options=["--queue-pairs", "never"])
 def not_asked_for_and_moves(node):
     nccl_rc(node)
     node.counts(10 * GB * (1 + node.late))
@@ -535,7 +565,7 @@ def written():
         for late in range(moments):
             node = Node(name, title, expected, nic, late)
             make(node)
-            yield f"{name}.before.node" if late + 1 < moments else f"{name}.node", node.snapshot()
+            yield name + (".node", ".before.node", ".first.node")[moments - 1 - late], node.snapshot()
 
 
 if __name__ == "__main__":

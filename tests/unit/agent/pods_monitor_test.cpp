@@ -19,15 +19,19 @@ class PodsMonitorTest : public testing::Test {
  protected:
   PodsMonitorTest()
       : mailbox_(loop::Mailbox::open().value()) {
-    std::ostringstream text;
-    text << std::ifstream(source_dir() + "/tests/pods/two-pods.node").rdbuf();
-    text_ = text.str();
+    text_ = text_of("/tests/pods/two-pods.node");
     const auto host = open().value();
     tables_.publish(std::make_shared<const inject::DecisionTable>(
         node::read_node(*host), affinity::OperatorRules(), inject::InjectionPolicy()));
     monitor_.emplace(
         context(), agent::PodsOptions(), [this] { return open(); },
         agent::PodsMonitor::Links{tables_, containers_, page_, &events_});
+  }
+
+  static std::string text_of(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(source_dir() + path).rdbuf();
+    return text.str();
   }
 
   [[nodiscard]] Result<std::unique_ptr<host::Host>> open() const {
@@ -156,6 +160,17 @@ TEST_F(PodsMonitorTest, a_look_without_processes_forgets_nobody) {
   monitor_->take(usage());
   EXPECT_EQ(metrics_.silent_fallbacks.value(), 1) << "it is the same fallback";
   EXPECT_EQ(data::Json::parse(page_.get())["pods"].size(), 3U) << "what the runtime told is kept";
+}
+
+TEST_F(PodsMonitorTest, a_sole_user_is_rdma_by_three_looks_in_a_row) {
+  const auto look_at = [&](const std::string& moment) {
+    text_ = text_of("/tests/pods/usages/ucx-devx-moves" + moment + ".node");
+    monitor_->take(usage());
+    return data::Json::parse(page_.get())["pods"][0]["verdict"];
+  };
+  EXPECT_EQ(look_at(".first"), "unknown");
+  EXPECT_EQ(look_at(".before"), "unknown");
+  EXPECT_EQ(look_at(""), "RDMA");
 }
 
 TEST_F(PodsMonitorTest, the_page_is_the_document_of_the_command) {

@@ -85,6 +85,21 @@ TEST(PodsCommand, a_variable_that_keeps_a_container_off_rdma_is_named) {
                 "of the container's NICs (mlx5_3:1), and NCCL takes TCP"));
 }
 
+TEST(PodsCommand, two_earlier_snapshots_prove_what_one_does_not) {
+  const auto usage = source_dir() + "/tests/pods/usages/ucx-devx-moves";
+  const auto pods_after = [&](const std::vector<std::string>& before) {
+    std::vector<std::string> arguments = {"pods", "--snapshot", usage + ".node"};
+    for (const auto& moment : before) {
+      arguments.emplace_back("--before");
+      arguments.push_back(usage + moment);
+    }
+    return run(arguments);
+  };
+  EXPECT_EQ(pods_after({".before.node"}).code, cli::kExitCannotTell);
+  EXPECT_EQ(pods_after({".first.node", ".before.node"}).code, cli::kExitOk);
+  EXPECT_THAT(pods_after({".first.node", ".not-there.node"}).err, HasSubstr(".not-there.node"));
+}
+
 TEST(PodsCommand, a_log_is_evidence_of_its_pod) {
   const TextFile log(
       "node-a:7:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>\n"

@@ -192,10 +192,14 @@ TEST_F(PodsTest, a_sole_users_traffic_proves_the_use_of_a_drivers_queue_pair) {
   device().traffic.bytes = 2000;  // what keeps a fabric together
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
   device().traffic.bytes = 100'000'000;
+  before.devices[0].moved_for = kJob;
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
   EXPECT_EQ(pod(&before).rung, proof::Rung::sole_user);
   EXPECT_EQ(pod(&before).total().connected, 0U);
-  EXPECT_EQ(pod(&before).why, "the only user of mlx5_0, whose ports move 100000000 bytes a second");
+  EXPECT_EQ(
+      pod(&before).why,
+      "the only user of mlx5_0, whose ports move 100000000 bytes a second, in three looks in a "
+      "row");
   usage_.processes.by_id[50] = process(50, "");
   pairs().push_back(connected(2, 50, 9));  // it may be the host's
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
@@ -468,14 +472,84 @@ TEST_F(PodsTest, a_sole_user_with_memory_and_traffic_is_rdma_without_a_pair) {
   device().contexts.objects = {{{1000, false}, 3}};
   device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
   device().traffic.bytes = 0;
-  const auto before = usage_;
+  auto before = usage_;
   usage_.counted_ticks = 100'200;
   device().traffic.bytes = 100'000'000;
+  before.devices[0].moved_for = kJob;
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
   EXPECT_EQ(pod(&before).rung, proof::Rung::sole_user);
   add(2000, kOther);
   device().contexts.objects.push_back({{2000, false}, 4});
   EXPECT_EQ(view(&before).pods.at(0).verdict, proof::Verdict::unknown);  // whose bytes are they?
+}
+
+TEST_F(PodsTest, what_moved_between_two_looks_alone_proves_nothing) {
+  node_.nics[0].driver = "mlx5_core";
+  device().contexts.objects = {{{1000, false}, 3}};
+  device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
+  device().traffic.bytes = 0;
+  std::optional<usage::Usage> before;
+  const auto look_again = [&](std::uint64_t moved) {
+    *usage_.counted_ticks += 100;
+    *device().traffic.bytes += moved;
+    const auto seen = view(before ? &*before : nullptr);
+    auto now = usage_;
+    proof::note_who_moved_alone(now, seen);
+    proof::forget_what_is_not_compared(now);
+    before = std::move(now);
+    return seen.pods.at(0);
+  };
+  look_again(0);
+  const auto once = look_again(100'000'000);
+  EXPECT_EQ(once.verdict, proof::Verdict::unknown);
+  EXPECT_EQ(once.rung, proof::Rung::sole_user);
+  EXPECT_FALSE(once.silent_fallback);
+  EXPECT_THAT(once.why,
+              HasSubstr("it is the only user of mlx5_0, whose ports move 100000000 bytes a "
+                        "second, in two looks alone: a program that began and ended "
+                        "between them may have moved that"));
+  EXPECT_EQ(look_again(0).rung, proof::Rung::devx_objects);
+  EXPECT_EQ(look_again(100'000'000).verdict, proof::Verdict::unknown);
+  EXPECT_EQ(look_again(100'000'000).verdict, proof::Verdict::rdma);
+  records_[0].container_id = kOther;  // started again: another program
+  usage_.containers.clear();
+  add(1000, kOther);
+  before->devices[0].users = {kOther};
+  EXPECT_EQ(look_again(100'000'000).verdict, proof::Verdict::unknown);
+}
+
+TEST_F(PodsTest, what_the_kernel_moved_that_has_stopped_since_proves_nothing) {
+  node_.nics[0].driver = "mlx5_core";
+  device().contexts.objects = {{{1000, false}, 3}};
+  device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
+  device().traffic.bytes = 0;
+  auto before = usage_;
+  auto nfs = connected(50, std::nullopt);
+  nfs.owner.kernel = true;
+  nfs.owner.kernel_name = "rpcrdma";
+  before.devices[0].queue_pairs.objects = {nfs};
+  usage_.counted_ticks = 100'200;
+  device().traffic.bytes = 100'000'000;
+  EXPECT_FALSE(pod(&before).total().moves_alone);
+  proof::forget_what_is_not_compared(before);
+  EXPECT_FALSE(pod(&before).total().moves_alone);
+}
+
+TEST_F(PodsTest, a_hiding_device_open_by_nobody_may_be_anyones) {
+  node_.nics[0].driver = "mlx5_core";
+  job().network->connections = 1;
+  device().contexts.objects = {{{}, 3}};  // its thread has ended, as those of its other objects
+  device().domains.objects = {{{}, 7, 3}};
+  device().memory_regions.objects = {{{}, 4096, 1, 7}};
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_FALSE(pod().silent_fallback);
+  EXPECT_THAT(pod().why, HasSubstr("1 context of mlx5_0 without an owner that can be seen; and "
+                                   "objects that are made through DEVX"));
+  device().contexts = {usage::TableState::unsupported, "", {}};  // an old kernel: memory tells
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_THAT(pod().why, HasSubstr("1 memory region of mlx5_0 without an owner"));
+  node_.nics[0].driver = "mlx4_core";
+  EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
 }
 
 TEST_F(PodsTest, what_another_moved_who_has_ended_since_proves_nothing) {
@@ -486,6 +560,7 @@ TEST_F(PodsTest, what_another_moved_who_has_ended_since_proves_nothing) {
   auto before = usage_;
   before.processes.by_id[2000] = process(2000, kOther);
   before.devices[0].contexts.objects.push_back({{2000, false}, 4});
+  before.devices[0].moved_for = kJob;
   usage_.counted_ticks = 100'200;
   device().traffic.bytes = 100'000'000;
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
@@ -495,6 +570,7 @@ TEST_F(PodsTest, what_another_moved_who_has_ended_since_proves_nothing) {
   auto alone = usage_;
   alone.counted_ticks = 100'100;
   alone.devices[0].traffic.bytes = 0;
+  alone.devices[0].moved_for = kJob;
   proof::forget_what_is_not_compared(alone);
   EXPECT_EQ(pod(&alone).verdict, proof::Verdict::rdma);
   alone.devices[0].users = std::nullopt;  // nor does one whose contexts could not be listed
@@ -543,12 +619,26 @@ TEST_F(PodsTest, without_the_list_domains_say_that_the_kernel_uses_it) {
   device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
   device().domains.objects = {{{{}, true, "ib_core"}, 1, {}}, {{{}, true, "mlx5_ib"}, 2, {}}};
   device().traffic.bytes = 0;
-  const auto before = usage_;
+  auto before = usage_;
+  before.devices[0].moved_for = kJob;
   usage_.counted_ticks = 100'200;
   device().traffic.bytes = 100'000'000;
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
   device().domains.objects.push_back({{{}, true, "ib_ipoib"}, 3, {}});
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
+}
+
+TEST_F(PodsTest, sockets_that_the_kernel_carries_by_rdma_are_no_fallback) {
+  job().network->connections = 1;
+  device().domains.objects = {{{{}, true, "smc"}, 9, {}}};  // queue pairs may not be asked for
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_FALSE(pod().silent_fallback);
+  EXPECT_THAT(pod().why, HasSubstr("SMC-R moves data of TCP sockets by mlx5_0"));
+  device().domains.objects.clear();
+  auto pair = connected(50, std::nullopt);
+  pair.owner = {std::nullopt, true, "smc"};
+  pairs() = {pair};
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
 }
 
 TEST_F(PodsTest, nvlink_between_nodes_needs_no_queue_pair) {

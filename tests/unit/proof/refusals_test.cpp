@@ -17,7 +17,9 @@
 
 #include "host/host_error.h"
 #include "node/node.h"
+#include "pools/pool_spec.h"
 #include "proof/container_records.h"
+#include "proof/count.h"
 #include "proof/pods.h"
 #include "snapshot/snapshot_host.h"
 #include "unit/source_dir.h"
@@ -109,19 +111,22 @@ std::unique_ptr<host::Host> machine_at(const std::filesystem::path& path) {
   return snapshot::SnapshotHost::parse(text_of(path)).value();
 }
 
-/// One machine of tests/pods/usages, at one moment or two.
+/// One machine of tests/pods/usages, at one moment, two or three.
 class RecordedUsage {
  public:
   explicit RecordedUsage(const std::string& name)
       : machine_(machine_at(path_of(name))) {
     if (name.starts_with("not-asked-for")) listed_ = usage::ListQueuePairs::never;
-    if (std::filesystem::exists(path_of(name + ".before"))) {
-      earlier_ = machine_at(path_of(name + ".before"));
-      before_ = usage::read_usage(*earlier_, "/proc", listed_);
-    }
     RefusingHost host(*machine_);
     table_ = table_of(host);
     node_questions_ = host.asked();
+    if (const auto path = path_of(name + ".first"); std::filesystem::exists(path)) {
+      first_ = reading(*machine_at(path), nullptr);
+    }
+    if (const auto path = path_of(name + ".before"); std::filesystem::exists(path)) {
+      earlier_ = machine_at(path);
+      before_ = reading(*earlier_, first());
+    }
     clean_ = judge(host);
     for (const auto& question : host.asked()) {
       if (!node_questions_.contains(question)) questions_.insert(question);
@@ -150,9 +155,8 @@ class RecordedUsage {
   [[nodiscard]] proof::PodsView refused_before(const Questions& questions, int error_number) const {
     RefusingHost host(*earlier_);
     host.refuse(questions, error_number);
-    const auto before = usage::read_usage(host, "/proc", listed_);
-    const auto now = usage::read_usage(*machine_, "/proc", listed_);
-    return proof::judge_pods(now, &before, table_->node(), proof::records_of(now, *table_), {});
+    const auto before = reading(host, first());
+    return view_of(usage::read_usage(*machine_, "/proc", listed_), &before, *table_);
   }
 
   /// Where the node was read with this refused, too.
@@ -160,28 +164,43 @@ class RecordedUsage {
     RefusingHost host(*machine_);
     host.refuse({question}, error_number);
     const auto table = table_of(host);
-    const auto now = usage::read_usage(host, "/proc", listed_);
-    return proof::judge_pods(now, before_ ? &*before_ : nullptr, table->node(),
-                             proof::records_of(now, *table), {});
+    return view_of(usage::read_usage(host, "/proc", listed_), before(), *table);
   }
 
   [[nodiscard]] bool has_before() const { return before_.has_value(); }
 
  private:
   static std::shared_ptr<const inject::DecisionTable> table_of(host::Host& host) {
+    inject::InjectionPolicy policy;
+    policy.pools = {pools::default_pool()};
     return std::make_shared<const inject::DecisionTable>(
-        node::read_node(host), affinity::OperatorRules(), inject::InjectionPolicy());
+        node::read_node(host), affinity::OperatorRules(), std::move(policy));
+  }
+
+  static proof::PodsView view_of(const usage::Usage& now, const usage::Usage* before,
+                                 const inject::DecisionTable& table) {
+    return proof::judge_pods(now, before, table.node(), proof::records_of(now, table), {});
+  }
+
+  [[nodiscard]] const usage::Usage* first() const { return first_ ? &*first_ : nullptr; }
+
+  [[nodiscard]] const usage::Usage* before() const { return before_ ? &*before_ : nullptr; }
+
+  /// One to compare the next with.
+  usage::Usage reading(host::Host& host, const usage::Usage* before) const {
+    auto now = usage::read_usage(host, "/proc", listed_);
+    proof::note_who_moved_alone(now, view_of(now, before, *table_));
+    return now;
   }
 
   proof::PodsView judge(host::Host& host) const {
-    const auto now = usage::read_usage(host, "/proc", listed_);
-    return proof::judge_pods(now, before_ ? &*before_ : nullptr, table_->node(),
-                             proof::records_of(now, *table_), {});
+    return view_of(usage::read_usage(host, "/proc", listed_), before(), *table_);
   }
 
   std::unique_ptr<host::Host> machine_;
   std::unique_ptr<host::Host> earlier_;
   usage::ListQueuePairs listed_ = usage::ListQueuePairs::always;
+  std::optional<usage::Usage> first_;
   std::optional<usage::Usage> before_;
   std::shared_ptr<const inject::DecisionTable> table_;
   Questions questions_;
@@ -194,7 +213,7 @@ std::vector<std::string> recorded_usages() {
   for (const auto& entry :
        std::filesystem::directory_iterator(RecordedUsage::path_of("").parent_path())) {
     const auto name = entry.path().stem().string();
-    if (!name.ends_with(".before")) names.push_back(name);
+    if (name.find('.') == std::string::npos) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -251,6 +270,8 @@ bool is_moot(const std::string& usage, const Questions& questions, int error_num
   if (usage == "opened-only") return has(kContexts) && error_number == EOPNOTSUPP;
   // Queue pairs of nobody and no context: a contradiction of the two.
   if (usage == "without-owner") return has(kQueuePairs);
+  // SMC-R is seen by either of two lists.
+  if (usage == "smc-of-the-kernel") return has(kQueuePairs) && has(kDomains);
   // Owners that are none; others of the same domains are believed where it is not contradicted.
   return usage == "lists-lie" && (has(kContexts) || (has(kQueuePairs) && has(kRegions)));
 }
@@ -280,8 +301,6 @@ class Refusals : public testing::TestWithParam<std::string> {};
 TEST_P(Refusals, without_any_the_verdict_is_that_of_a_person) {
   const auto text = text_of(RecordedUsage::path_of(GetParam()));
   EXPECT_NE(text.find("\n# Source: "), std::string::npos);
-  // Slots are told by the pools of a configuration; tests/pods/check_usages.py asks the program.
-  if (GetParam() == "slot-on-tcp") return;
   const RecordedUsage usage(GetParam());
   for (const auto& pod : usage.clean().pods) {
     EXPECT_NE(text.find(said_of(pod)), std::string::npos) << said_of(pod) << pod.why;

@@ -45,6 +45,19 @@ TEST(HeldFiles, what_may_not_be_seen_is_said) {
   EXPECT_EQ(held_by_7("e /proc/8/fd/3 EACCES\n").doubt, "");
 }
 
+TEST(HeldFiles, of_a_process_whose_first_thread_has_ended_nothing_is_shown) {
+  usage::ProcessTable table;
+  table.by_id[7].leaderless = true;
+  table.by_id[7].start_ticks = 5;
+  const auto host =
+      snapshot::SnapshotHost::parse(
+          "railhead-snapshot 1\nd /proc/7/fd\nf /proc/7/stat 53\n7 (x) Z 1 0 0 0 0 0 0 "
+          "0 0 0 0 0 0 0 20 0 2 0 5 0 0 0\n\n")
+          .value();
+  EXPECT_EQ(held_by(*host, {7}, table).doubt,
+            "/proc/7/fd shows none, because its first thread has ended");
+}
+
 TEST(HeldFiles, only_what_is_read_tells_of_use) {
   for (const auto* target : {"socket:[31]", "anon_inode:[devx_async_event]", "/dev/nvidia0",
                              "/dev/nvidia-caps-imex-channels/channel0", "/dev/hfi1_0"}) {

@@ -22,6 +22,17 @@ TEST(Processes, a_name_may_hold_parentheses_and_spaces) {
   EXPECT_EQ(process->start_ticks, 900U);
 }
 
+TEST(Processes, one_whose_first_thread_has_ended_is_known) {
+  const auto parsed = [](const std::string& state, const std::string& threads) {
+    return usage::parse_stat("7 (x) " + state + " 1 0 0 0 0 0 0 0 0 0 0 0 0 0 20 0 " + threads +
+                             " 0 500 0\n");
+  };
+  ASSERT_TRUE(parsed("Z", "2"));
+  EXPECT_TRUE(parsed("Z", "2")->leaderless);
+  EXPECT_FALSE(parsed("Z", "1")->leaderless) << "all of it has ended";
+  EXPECT_FALSE(parsed("S", "2")->leaderless);
+}
+
 TEST(Processes, what_is_no_stat_line_is_nothing) {
   for (const auto& text : {std::string(), std::string("4711 (x"), std::string(")("),
                            std::string("1 (x) S 1 2"), stat_line("x", "soon")}) {
