@@ -259,7 +259,7 @@ BlindSpots blind_spots(const usage::Usage& usage, const node::Node& node, const 
     if (!reasons.empty()) spots.of_device[device.device.name] = std::move(reasons);
     if (carries_sockets(device)) {
       spots.of_all.push_back("the kernel's SMC-R moves data of TCP sockets by " +
-                             device.device.name + ", whose they are is in no list");
+                             device.device.name + ", and no list says whose");
     }
   }
   if (!usage.processes.doubt.empty()) {
