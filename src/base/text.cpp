@@ -108,7 +108,8 @@ std::string to_lower(std::string_view text) {
 }
 
 std::string counted(std::uint64_t count, std::string_view what) {
-  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+  const std::string_view ending = count == 1 ? "" : what.ends_with('s') ? "es" : "s";
+  return std::to_string(count) + " " + std::string(what) + std::string(ending);
 }
 
 Result<std::uint64_t> parse_unsigned(std::string_view text) {

@@ -23,7 +23,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 
 std::string to_lower(std::string_view text);
 
-/// "1 NIC", "2 NICs"
+/// "1 NIC", "2 NICs", "2 addresses"
 std::string counted(std::uint64_t count, std::string_view what);
 
 /// ASCII digits and letters, whatever the locale.

@@ -9,6 +9,7 @@ namespace {
 TEST(Text, numbers_agree_with_their_noun) {
   EXPECT_EQ(counted(1, "NIC"), "1 NIC");
   EXPECT_EQ(counted(0, "GPU"), "0 GPUs");
+  EXPECT_EQ(counted(2, "address"), "2 addresses");
 }
 
 TEST(Text, trims_white_space_at_both_ends) {
