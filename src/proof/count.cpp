@@ -324,9 +324,9 @@ void forget_what_is_not_compared(usage::Usage& usage) {
     device.connections = {};
   }
   for (auto& [id, container] : usage.containers) {
-    auto network = std::move(container.network);
-    container = {};
-    container.network = std::move(network);
+    usage::ContainerUse kept;
+    kept.network = std::move(container.network);
+    container = std::move(kept);
   }
 }
 
