@@ -48,7 +48,8 @@ void judge_node(const Machine& machine, const std::string& subject, const node::
   if (!device.on_host) {
     const Evidence evidence{device.path, "", ""};
     if (!sees_dev(machine)) {
-      found.unknown(subject, "half or more of RDMA's nodes are not in /dev: this may be a container's",
+      found.unknown(subject,
+                    "half or more of RDMA's nodes are not in /dev: this may be a container's",
                     {evidence});
       return;
     }

@@ -33,6 +33,17 @@ std::set<std::string> default_route_carriers(const node::Node& node) {
   return carriers;
 }
 
+/// Netdevs that are ports, with the bond or team above them. What is on a bridge stays a netdev of
+/// its own.
+std::map<std::string, std::string> bonds_of_ports(const node::Node& node) {
+  std::map<std::string, std::string> bonds;
+  for (const auto& netdev : node.netdevs) {
+    const auto* master = netdev.master ? node.find_netdev(*netdev.master) : nullptr;
+    if (master != nullptr && !master->is_bridge) bonds.emplace(netdev.name, master->name);
+  }
+  return bonds;
+}
+
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -93,7 +104,8 @@ Judge::Judge(const node::Node& node, const std::vector<NetFunction>& functions,
     : node_(node),
       by_address_(functions),
       statuses_(statuses),
-      carriers_(default_route_carriers(node)) {}
+      carriers_(default_route_carriers(node)),
+      bonds_(bonds_of_ports(node)) {}
 
 std::optional<std::size_t> Judge::selector_for(const PoolSpec& spec,
                                                const NetFunction& function) const {
@@ -260,12 +272,8 @@ std::string Judge::failure_text(const Condition& condition, const NetFunction& f
 std::string Judge::obstacle_to_exclusive(const NetFunction& function) const {
   for (const auto& netdev : function.netdevs) {
     if (carriers_.contains(netdev)) return "its netdev " + netdev + " carries the default route";
-    const auto* known = node_.find_netdev(netdev);
-    const auto* master =
-        known != nullptr && known->master ? node_.find_netdev(*known->master) : nullptr;
-    if (master != nullptr && !master->is_bridge) {
-      return "its netdev " + netdev + " is a port of " + master->name;
-    }
+    const auto bond = bonds_.find(netdev);
+    if (bond != bonds_.end()) return "its netdev " + netdev + " is a port of " + bond->second;
   }
   const auto* device = function.pci ? node_.find_pci(*function.pci) : nullptr;
   if (is_undriven(function)) return "no driver is bound";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -55,7 +56,8 @@ class Judge {
   const node::Node& node_;
   FunctionIndex by_address_;
   const std::vector<NicStatus>& statuses_;
-  std::set<std::string> carriers_;  ///< netdevs through which a default route leaves
+  std::set<std::string> carriers_;            ///< netdevs through which a default route leaves
+  std::map<std::string, std::string> bonds_;  ///< of netdevs that are ports
 };
 
 }  // namespace railhead::pools
