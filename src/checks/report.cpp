@@ -168,7 +168,7 @@ Outcome outcome_of(const Diagnosis& diagnosis) {
 }
 
 std::string left_out_text(const Diagnosis& diagnosis) {
-  const auto text = counted(diagnosis.left_out, "reading") + " left out";
+  auto text = counted(diagnosis.left_out, "reading") + " left out";
   // A server that does not answer, and nodes beyond the first, are left out at once.
   if (diagnosis.took < diagnosis.limit) return text;
   return text + " after " + std::to_string(diagnosis.limit.count()) + " ms";
