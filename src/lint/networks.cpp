@@ -43,7 +43,7 @@ const NetworkKind* kind_of(const Object& object) {
 }
 
 std::string resource_of(const Given& given, const Object& object, const NetworkKind& kind) {
-  const std::string name(text_below(object.root, {"spec", "resourceName"}));
+  std::string name(text_below(object.root, {"spec", "resourceName"}));
   if (name.empty() || kind.domain == NetworkKind::Domain::none) return "";
   if (name.find('/') != std::string::npos) return name;
   if (kind.domain == NetworkKind::Domain::nvidia) return "nvidia.com/" + name;
