@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "base/text.h"
 #include "data/value.h"
@@ -51,7 +52,7 @@ Status take_number(const Value& value, Target& target) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::max();
   const auto number = TRY(value.as_unsigned());
   if (number > kMost) return malformed_at(value.mark, "more than " + std::to_string(kMost));
-  target.*Member = static_cast<unsigned>(number);
+  target.*Member = static_cast<std::remove_reference_t<decltype(target.*Member)>>(number);
   return {};
 }
 
