@@ -16,26 +16,16 @@
 namespace railhead::checks {
 namespace {
 
-/// Where a type of machine has a GPU, and this one has none.
-std::vector<Evidence> missing_gpus(const Machine& machine, const topology::KnownMachine& known) {
-  std::vector<Evidence> missing;
-  for (const auto& one : known.switches) {
-    for (const auto& address : one.gpus) {
-      if (machine.node.find_pci(address) != nullptr) continue;
-      missing.push_back({pci_path(address, ""), "no such PCI function", ""});
-    }
-  }
-  return missing;
-}
-
 void present(const Machine& machine, Findings& found) {
   if (machine.node.gpus.empty()) return;
   const auto count = machine.node.gpus.size();
   const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
   const Evidence evidence{"/sys/bus/pci/devices", counted(count, "GPU"), ""};
   if (known != nullptr && count < known->gpus && !known->may_have(count)) {
-    auto all = missing_gpus(machine, *known);
-    all.insert(all.begin(), evidence);
+    std::vector<Evidence> all{evidence};
+    for (const auto& address :
+         topology::missing_functions(*known, machine.node, &topology::KnownSwitch::gpus))
+      all.push_back({pci_path(address, ""), "no such PCI function", ""});
     found.fail(kNode, counted(count, "GPU"), std::to_string(known->gpus) + " of " + known->name,
                std::move(all));
   } else {

@@ -193,12 +193,7 @@ bool is_of_type(const Machine& machine, std::size_t nic, const topology::KnownMa
     return std::any_of(known.switches.begin(), known.switches.end(),
                        [&](const auto& one) { return contains(one.nics, *pci); });
   }
-  const auto& roles = machine.deal.roles;
-  const auto compute = std::count_if(roles.begin(), roles.end(), [](const auto& one) {
-    return one.role == affinity::Role::compute;
-  });
-  return machine.role(nic).role == affinity::Role::compute &&
-         static_cast<std::size_t>(compute) == known.nics;
+  return machine.role(nic).role == affinity::Role::compute && machine.compute_nics() == known.nics;
 }
 
 /// The type of machine, and the rate that its vendor states for this NIC.

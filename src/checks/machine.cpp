@@ -21,6 +21,11 @@ Machine::Machine(node::Node as_read, system::System beyond, Wishes wanted, MoreF
       loopbacks{std::move(more.loopbacks)},
       history{std::move(more.history)} {}
 
+std::size_t Machine::compute_nics() const {
+  return static_cast<std::size_t>(
+      std::ranges::count(deal.roles, affinity::Role::compute, &affinity::RoleDecision::role));
+}
+
 bool Machine::carries_traffic(std::size_t nic) const {
   const auto role = deal.roles[nic].role;
   return (role == affinity::Role::compute || role == affinity::Role::storage) &&

@@ -74,6 +74,7 @@ class Machine {
     return deal.roles[nic];
   }
 
+  [[nodiscard]] std::size_t compute_nics() const;
   /// Traffic of GPUs or of storage goes over it: what is down there is missed.
   [[nodiscard]] bool carries_traffic(std::size_t nic) const;
   /// The indices of these NICs, without those that the operator calls unused.

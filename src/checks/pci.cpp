@@ -15,28 +15,10 @@
 namespace railhead::checks {
 namespace {
 
-std::vector<node::PciAddress> nics_of(const topology::KnownMachine& machine) {
-  std::vector<node::PciAddress> nics;
-  for (const auto& one : machine.switches) {
-    nics.insert(nics.end(), one.nics.begin(), one.nics.end());
-  }
-  return nics;
-}
-
 /// "8 compute NICs of 400 Gbit/s"
 std::string nics_text(const topology::KnownMachine& known) {
   const auto rate = known.gbps == 0 ? "" : " of " + std::to_string(known.gbps) + " Gbit/s";
   return counted(known.nics, "compute NIC") + rate;
-}
-
-/// The functions that a type has on known addresses and this machine lacks.
-std::vector<node::PciAddress> missing_nics(const Machine& machine,
-                                           const topology::KnownMachine& known) {
-  auto missing = nics_of(known);
-  std::erase_if(missing, [&](const node::PciAddress& address) {
-    return machine.node.find_pci(address) != nullptr;
-  });
-  return missing;
 }
 
 /// Of a machine that may come without NICs, or with fewer, that is looked at first.
@@ -45,13 +27,6 @@ void advise_order(std::string_view from, Finding& finding) {
   finding.remedy = "See what was ordered: all NICs come with " + std::string(from) +
                    ". If that is so, redeploy or report the machine: its host has lost a NIC.";
   finding.remedy_class = RemedyClass::cluster;
-}
-
-std::size_t compute_nics(const Machine& machine) {
-  const auto& roles = machine.deal.roles;
-  return static_cast<std::size_t>(std::count_if(roles.begin(), roles.end(), [](const auto& role) {
-    return role.role == affinity::Role::compute;
-  }));
 }
 
 /// "; 0000:b9:00.0 has 3 of 4 below its switch" for each GPU that shares switches with fewer
@@ -79,8 +54,9 @@ std::string where_nics_are_missing(const Machine& machine, const topology::Known
 /// where its address is known, and one that says whose is missing where it is not.
 bool judge_known(const Machine& machine, const topology::KnownMachine& known,
                  const Evidence& evidence, Findings& found) {
-  const auto count = compute_nics(machine);
-  const auto missing = missing_nics(machine, known);
+  const auto count = machine.compute_nics();
+  const auto missing =
+      topology::missing_functions(known, machine.node, &topology::KnownSwitch::nics);
   const auto expected = nics_text(known) + " of " + known.name;
   const bool has_none = known.switches.empty() ? count == 0 : missing.size() == known.nics;
   const auto& source = known.with_nics.empty() ? known.order : known.with_nics;
@@ -113,7 +89,7 @@ void nic_present(const Machine& machine, Findings& found) {
     }
   }
   const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
-  const auto count = compute_nics(machine);
+  const auto count = machine.compute_nics();
   const Evidence evidence{folder, counted(count, "compute NIC"), ""};
   if (known != nullptr && !judge_known(machine, *known, evidence, found)) return;
   if (machine.node.nics.empty()) {

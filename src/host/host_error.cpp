@@ -4,6 +4,8 @@
 #include <array>
 #include <cerrno>
 
+#include "base/find.h"
+
 namespace railhead::host {
 namespace {
 
@@ -51,10 +53,7 @@ constexpr std::array kEntries = {
 };
 
 const Entry* find(int error_number) {
-  for (const Entry& entry : kEntries) {
-    if (entry.number == error_number) return &entry;
-  }
-  return nullptr;
+  return find_by(kEntries, &Entry::number, error_number);
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ bool is_gpu(const Given& given, std::string_view resource) {
     if (glob_match(pattern, resource)) return true;
   }
   // Clusters rename GPUs by model (nvidia.com/v100). NICs have this domain, too.
-  return domain_of(resource) == "nvidia.com" && !is_nic(given, resource);
+  return domain_of(resource) == kNvidiaDomain && !is_nic(given, resource);
 }
 
 bool is_nic(const Given& given, std::string_view resource) {

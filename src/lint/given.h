@@ -16,6 +16,9 @@
 
 namespace railhead::lint {
 
+/// Of NVIDIA's resources: GPUs, and NICs of its network operator.
+inline constexpr std::string_view kNvidiaDomain = "nvidia.com";
+
 /// A container of a pod's template, or of a pod.
 struct Container {
   const data::Value* value = nullptr;

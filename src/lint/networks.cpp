@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "inject/pod_networks.h"
 #include "lint/offers.h"
@@ -36,17 +37,14 @@ constexpr std::array kNetworkKinds = {
 constexpr std::string_view kDefinition = "NetworkAttachmentDefinition";
 
 const NetworkKind* kind_of(const Object& object) {
-  for (const auto& one : kNetworkKinds) {
-    if (object.kind == one.kind) return &one;
-  }
-  return nullptr;
+  return find_by(kNetworkKinds, &NetworkKind::kind, object.kind);
 }
 
 std::string resource_of(const Given& given, const Object& object, const NetworkKind& kind) {
   std::string name(text_below(object.root, {"spec", "resourceName"}));
   if (name.empty() || kind.domain == NetworkKind::Domain::none) return "";
   if (name.find('/') != std::string::npos) return name;
-  if (kind.domain == NetworkKind::Domain::nvidia) return "nvidia.com/" + name;
+  if (kind.domain == NetworkKind::Domain::nvidia) return std::string(kNvidiaDomain) + "/" + name;
   return std::string(sriov_domain(given, object, name)) + "/" + name;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "data/documents.h"
 
@@ -127,11 +128,7 @@ void read_objects(const Input& input, Objects& objects) {
 }
 
 const data::Value::Entry* entry_of(const data::Value* map, std::string_view key) {
-  if (map == nullptr) return nullptr;
-  for (const auto& entry : map->entries) {
-    if (entry.key == key) return &entry;
-  }
-  return nullptr;
+  return map == nullptr ? nullptr : find_by(map->entries, &data::Value::Entry::key, key);
 }
 
 std::pair<data::Mark, std::string> place_and_words(std::string_view message) {

@@ -14,8 +14,6 @@
 namespace railhead::lint {
 namespace {
 
-constexpr std::string_view kNvidiaDomain = "nvidia.com";
-
 /// "FILE:3:5: what" in two; line 0 where it does not begin so.
 std::pair<data::Mark, std::string> place_in_message(const std::string& file,
                                                     std::string_view message) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "lint/device_ids.h"
 #include "lint/rule.h"
@@ -44,10 +45,7 @@ void for_each_selector(const Given& given, Use use) {
 }
 
 const pools::Condition* condition(const pools::Selector& selector, Fact fact) {
-  for (const auto& one : selector.conditions) {
-    if (one.fact == fact) return &one;
-  }
-  return nullptr;
+  return find_by(selector.conditions, &pools::Condition::fact, fact);
 }
 
 bool has_any(const pools::Selector& selector, std::initializer_list<Fact> facts) {

@@ -2,6 +2,7 @@
 #include "topology/known_machine.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "base/contains.h"
@@ -95,6 +96,16 @@ const std::vector<KnownMachine>& known_machines() {
 const KnownMachine* find_known_machine(const node::Node& node,
                                        const std::vector<KnownMachine>& table) {
   return find_where(table, [&](const KnownMachine& machine) { return is(machine, node); });
+}
+
+std::vector<node::PciAddress> missing_functions(const KnownMachine& machine, const node::Node& node,
+                                                std::vector<node::PciAddress> KnownSwitch::*of) {
+  std::vector<node::PciAddress> missing;
+  for (const auto& one : machine.switches) {
+    std::ranges::copy_if(one.*of, std::back_inserter(missing),
+                         [&](const auto& address) { return node.find_pci(address) == nullptr; });
+  }
+  return missing;
 }
 
 bool KnownMachine::may_have(std::size_t count) const {

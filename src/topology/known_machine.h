@@ -55,6 +55,10 @@ Result<std::vector<KnownMachine>> parse_known_machines(std::string_view text,
 /// The table in the program.
 const std::vector<KnownMachine>& known_machines();
 
+/// What the type has at known addresses and the node lacks: `of` is its switches' gpus or nics.
+std::vector<node::PciAddress> missing_functions(const KnownMachine& machine, const node::Node& node,
+                                                std::vector<node::PciAddress> KnownSwitch::*of);
+
 /// The first entry that this machine is: DMI matches, its GPUs have the ids, and every GPU stands
 /// at an address of the entry. Of an entry with a real tree the count has to be right, or smaller
 /// where the type is sold whole alone. GPUs or NICs may be missing (broken, or not passed through)

@@ -42,8 +42,8 @@ constexpr data::Key<KnownSwitch> kSwitchKeys[] = {
 };
 
 Status take_switches(const Value& value, KnownMachine& machine) {
-  if (value.items.size() > kMaxSwitches)
-    return malformed_at(value.mark, "more than " + std::to_string(kMaxSwitches));
+  if (value.kind != Value::Kind::list || value.items.size() > kMaxSwitches)
+    return malformed_at(value.mark, "no list of at most " + std::to_string(kMaxSwitches));
   for (const auto& item : value.items) {
     KnownSwitch one;
     TRY_STATUS(data::take_keys(item, kSwitchKeys, one));

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "data/value.h"
+#include "host/boot_id.h"
 #include "unit/checks/patient.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/manual_clock.h"
@@ -57,8 +58,7 @@ class NodeDoctorTest : public testing::Test {
   }
 
   void at(unsigned seconds, const std::string& boot = "b0") {
-    patient_.text("/proc/uptime", std::to_string(seconds) + ".00 1.00")
-        .text("/proc/sys/kernel/random/boot_id", boot);
+    patient_.text("/proc/uptime", std::to_string(seconds) + ".00 1.00").text(host::kBootId, boot);
   }
 
   void look() {

@@ -270,6 +270,9 @@ TEST(KnownMachine, mistakes_in_a_table_are_named_with_line_and_key) {
   EXPECT_THAT(table_error(entry_with("nics: 1", "nics: 1\n    treeIsReal: true")),
               HasSubstr("either treeIsReal or switches"));
   EXPECT_THAT(table_error(entry_with("numa: 0, ", "")), HasSubstr("line 9"));
+  const std::string before_switches(kEntry.substr(0, kEntry.find("    switches:")));
+  EXPECT_THAT(table_error(before_switches + "    treeIsReal: true\n    switches: {}\n"),
+              HasSubstr("switches: line 9: no list of at most 32"));
   EXPECT_THAT(table_error("machines: 5"), HasSubstr("expected one list"));
   EXPECT_THAT(table_error("- 1\n- 2"), Not(HasSubstr("no error")));
   EXPECT_THAT(table_error("["), HasSubstr("table.yaml: "));
