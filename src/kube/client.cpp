@@ -17,6 +17,7 @@
 #include "data/below.h"
 #include "kube/http_answer.h"
 #include "kube/tls.h"
+#include "loop/call_after.h"
 
 namespace railhead::kube {
 
@@ -70,9 +71,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
  public:
   void start() {
-    deadline_.expires_after(limits_.time);
-    deadline_.async_wait([self = shared_from_this()](const auto& failure) {
-      if (failure) return;
+    loop::call_after(deadline_, limits_.time, [self = shared_from_this()] {
       self->finish(Error{ErrorCode::timeout,
                          self->what_ + " at " + self->place() + ": no whole answer within " +
                              std::to_string(self->limits_.time.count()) + " ms"});
