@@ -601,8 +601,8 @@ TEST_F(PodsTest, a_list_left_out_concerns_only_who_has_the_device_open) {
   auto seen = view();
   ASSERT_EQ(seen.pods.size(), 2U);
   const auto is_job = [](const auto& one) { return one.record.pod == "job"; };
-  const auto fallen = std::find_if(seen.pods.begin(), seen.pods.end(), is_job);
-  const auto other = std::find_if_not(seen.pods.begin(), seen.pods.end(), is_job);
+  const auto fallen = std::ranges::find_if(seen.pods, is_job);
+  const auto other = std::ranges::find_if_not(seen.pods, is_job);
   EXPECT_EQ(fallen->verdict, proof::Verdict::tcp);
   EXPECT_TRUE(fallen->silent_fallback);
   EXPECT_EQ(other->verdict, proof::Verdict::unknown);
