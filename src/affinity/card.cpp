@@ -7,10 +7,6 @@
 namespace railhead::affinity {
 namespace {
 
-bool one_slot(const node::PciAddress& a, const node::PciAddress& b) {
-  return std::tie(a.domain, a.bus, a.device) == std::tie(b.domain, b.bus, b.device);
-}
-
 /// Whether the image guid is an identity: some drivers leave it zero.
 bool tells_identity(const std::optional<std::string>& guid) {
   return guid && guid->find_first_not_of("0:x") != std::string::npos;
@@ -23,7 +19,7 @@ bool stands_alone(const node::Node& node, const node::Nic& nic) {
 }
 
 bool one_card(const node::Node& node, const node::Nic& a, const node::Nic& b) {
-  if (!a.pci || !b.pci || !one_slot(*a.pci, *b.pci)) return false;
+  if (!are_in_one_slot(a, b)) return false;
   if (stands_alone(node, a) || stands_alone(node, b)) return false;
   const bool both = tells_identity(a.sys_image_guid) && tells_identity(b.sys_image_guid);
   return !both || a.sys_image_guid == b.sys_image_guid;
@@ -48,6 +44,12 @@ void keep_fastest(Card& card, const std::vector<Capability>& capabilities) {
 
 }  // namespace
 
+bool are_in_one_slot(const node::Nic& a, const node::Nic& b) {
+  return a.pci && b.pci &&
+         std::tie(a.pci->domain, a.pci->bus, a.pci->device) ==
+             std::tie(b.pci->domain, b.pci->bus, b.pci->device);
+}
+
 bool comes_before(const node::Nic& a, const node::Nic& b) {
   if (a.pci.has_value() != b.pci.has_value()) return a.pci.has_value();
   return std::tie(a.pci, a.sub_function, a.name) < std::tie(b.pci, b.sub_function, b.name);
@@ -64,7 +66,7 @@ std::vector<Card> make_cards(const node::Node& node, std::vector<std::size_t> ni
     for (; at != cards.rend(); ++at) {
       const node::Nic& other = node.nics[at->nics.front()];
       if (one_card(node, other, node.nics[nic])) break;
-      if (!other.pci || !node.nics[nic].pci || !one_slot(*other.pci, *node.nics[nic].pci)) {
+      if (!are_in_one_slot(other, node.nics[nic])) {
         at = cards.rend();
         break;
       }

@@ -15,6 +15,9 @@ struct Card {
   Capability capability;
 };
 
+/// Whether two NICs are functions of one PCI device: they differ in the function's number alone.
+bool are_in_one_slot(const node::Nic& a, const node::Nic& b);
+
 /// Order of the whole affinity layer: by PCI address, soft devices last, by name. Lists of a Node
 /// are sorted so already; sorting again makes the answer independent of it.
 bool comes_before(const node::Nic& a, const node::Nic& b);

@@ -55,11 +55,10 @@ void miss_nics(const node::Node& node, Deal& deal) {
     those.nics.insert(gpu.nics.begin(), gpu.nics.end());
   }
   for (const auto& [relation, those] : sharers) {
-    std::vector<std::string> names;
-    for (const auto nic : those.nics) names.push_back(node.nics[nic].name);
+    const auto name = [&](std::size_t nic) { return node.nics[nic].name; };
     deal.warnings.push_back(join(those.gpus, ", ") +
-                            (those.gpus.size() == 1 ? " shares " : " share ") + join(names, ", ") +
-                            " (" + std::string(to_string(relation)) +
+                            (those.gpus.size() == 1 ? " shares " : " share ") +
+                            join(those.nics, ", ", name) + " (" + std::string(to_string(relation)) +
                             "), where other GPUs have NICs of their own (" +
                             std::string(to_string(own)) + "): is a NIC missing?");
   }

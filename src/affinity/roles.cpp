@@ -53,16 +53,13 @@ bool matches(const NicSelector& selector, const node::Nic& nic, const node::PciD
 }
 
 std::string_view to_string(Role role) {
-  const auto* at =
-      std::ranges::find_if(kRoleNames, [&](const auto& entry) { return entry.first == role; });
-  return at != kRoleNames.end() ? at->second : "unknown";
+  const auto* at = find_where(kRoleNames, [&](const auto& entry) { return entry.first == role; });
+  return at != nullptr ? at->second : "unknown";
 }
 
 std::optional<Role> parse_role(std::string_view text) {
-  const auto* at =
-      std::ranges::find_if(kRoleNames, [&](const auto& entry) { return entry.second == text; });
-  if (at == kRoleNames.end()) return std::nullopt;
-  return at->first;
+  const auto* at = find_where(kRoleNames, [&](const auto& entry) { return entry.second == text; });
+  return at != nullptr ? std::optional(at->first) : std::nullopt;
 }
 
 std::vector<RoleDecision> decide_roles(const node::Node& node, const topology::Topology& topology,

@@ -77,11 +77,9 @@ class Selector {
 
   /// "mlx5_0 is not usable (port 1 is DOWN)"
   [[nodiscard]] std::string unusable_text(const std::vector<std::size_t>& nics) const {
-    std::vector<std::string> parts;
-    for (const auto nic : nics) {
-      parts.push_back(node_.nics[nic].name + " is not usable (" + usable_[nic].reason + ")");
-    }
-    return join(parts, ", ");
+    return join(nics, ", ", [&](std::size_t nic) {
+      return node_.nics[nic].name + " is not usable (" + usable_[nic].reason + ")";
+    });
   }
 
   /// The usable card that is nearest, then has fewest GPUs, then the lowest address. The load is

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,15 +19,16 @@
 #include <boost/system/system_error.hpp>
 
 #include "agent/config_service.h"
-#include "agent/feature_file_service.h"
-#include "agent/kube_events_service.h"
+#include "agent/feature_file.h"
+#include "agent/hosted_service.h"
+#include "agent/kube_events.h"
 #include "agent/kubelet_service.h"
 #include "agent/log.h"
 #include "agent/lost_nics.h"
 #include "agent/machine_service.h"
 #include "agent/metrics.h"
 #include "agent/node_conditions_service.h"
-#include "agent/node_doctor_service.h"
+#include "agent/node_doctor.h"
 #include "agent/nri_service.h"
 #include "agent/options.h"
 #include "agent/pages_service.h"
@@ -42,6 +44,7 @@
 #include "host/memory.h"
 #include "host/program.h"
 #include "host/tree.h"
+#include "loop/call_after.h"
 #include "loop/mail_loop.h"
 
 namespace railhead::agent {
@@ -132,10 +135,7 @@ class Agent {
   void end_owing_nothing(std::chrono::steady_clock::time_point latest) {
     const auto now = clock_.now();
     if (now >= latest || !runtime_.owes(now)) return loop_.stop();
-    ending_.expires_after(kEndStep);
-    ending_.async_wait([this, latest](const auto& failure) {
-      if (!failure) end_owing_nothing(latest);
-    });
+    loop::call_after(ending_, kEndStep, [this, latest] { end_owing_nothing(latest); });
   }
 
   Status start_pages() {
@@ -149,7 +149,7 @@ class Agent {
     const auto options = kube_events_options(settings(), host::read_environment());
     if (!options) return {};
     events_.emplace(outbox_, options->node);
-    return start(std::make_unique<KubeEventsService>(context_, *options, outbox_));
+    return start(make_hosted<KubeEvents>(context_, "events", *options, std::ref(outbox_)));
   }
 
   /// They wait for the doctor's first look.
@@ -217,20 +217,19 @@ class Agent {
   Status start_ports() {
     const auto every = settings().metrics.ports;
     if (every.count() == 0) return {};
-    const auto origin = TRY(options::machine_origin(settings()));
-    return start(std::make_unique<PortsService>(context_, tables_, every, [origin] {
-      return PortCounters::Source{[origin] { return options::open_machine(origin); },
-                                  is_this_machine(origin) ? host::ask_driver_counters : nullptr};
-    }));
+    return start(std::make_unique<PortsService>(
+        context_, tables_, every,
+        [open = TRY(opener()), origin = TRY(options::machine_origin(settings()))] {
+          return PortCounters::Source{
+              open, is_this_machine(origin) ? host::ask_driver_counters : nullptr};
+        }));
   }
 
   Status start_features() {
     const auto options = feature_file_options(settings());
     if (!options) return {};
-    return start(std::make_unique<FeatureFileService>(
-        context_, *options, tables_, [origin = TRY(options::machine_origin(settings()))] {
-          return options::open_machine(origin);
-        }));
+    return start(
+        make_hosted<FeatureFile>(context_, "features", *options, std::ref(tables_), TRY(opener())));
   }
 
   /// Whether anybody looks who uses RDMA.
@@ -240,24 +239,19 @@ class Agent {
     if (!has_pods()) return {};
     lost_nics_.look(tables_.latest());
     tables_.follow(mail_.box(), [this] { lost_nics_.look(tables_.latest()); });
-    auto pods = std::make_unique<PodsService>(
-        context_, pods_options(settings()),
-        [origin = TRY(options::machine_origin(settings()))] {
-          return options::open_machine(origin);
-        },
-        PodsMonitor::Links{tables_, containers_, documents_.pods, events()});
-    return start(std::move(pods));
+    return start(std::make_unique<PodsService>(
+        context_, pods_options(settings()), TRY(opener()),
+        PodsMonitor::Links{tables_, containers_, documents_.pods, events()}));
   }
 
   Status start_doctor() {
     if (settings().doctor.every.count() == 0) return {};
     in_force_.set(std::make_shared<const config::Config>(config_));
-    const auto origin = TRY(options::machine_origin(settings()));
-    NodeDoctor::Links links{[origin] { return options::open_machine(origin); },
-                            [this] { return options::doctor_wishes(*in_force_.get()); },
-                            documents_.doctor, conditions_};
+    const NodeDoctor::Links links{TRY(opener()),
+                                  [this] { return options::doctor_wishes(*in_force_.get()); },
+                                  documents_.doctor, conditions_};
     return start(
-        std::make_unique<NodeDoctorService>(context_, node_doctor_options(settings()), links));
+        make_hosted<NodeDoctor>(context_, "doctor", node_doctor_options(settings()), links));
   }
 
   Status start_following() {
@@ -273,6 +267,13 @@ class Agent {
     const auto options = startup_taint_options(settings(), host::read_environment());
     if (!options) return {};
     return start(std::make_unique<StartupTaintService>(context_, *options, services_));
+  }
+
+  /// For a thread that may wait for the machine.
+  [[nodiscard]] Result<OpenMachine> opener() const {
+    return OpenMachine([origin = TRY(options::machine_origin(settings()))] {
+      return options::open_machine(origin);
+    });
   }
 
   Status start(std::unique_ptr<Service> service) {
@@ -317,9 +318,7 @@ class Agent {
       if (!news.changed.empty()) put_in_force(std::move(reload->config));
       return done(news);
     }
-    config_waits_.expires_after(kConfigWaitWorthSaying);
-    config_waits_.async_wait([this](const auto& failure) {
-      if (failure) return;
+    loop::call_after(config_waits_, kConfigWaitWorthSaying, [this] {
       log_.write(
           config::LogLevel::warn, "configuration waits",
           {{"why", "the machine or topology.file is being read; what was in force before counts"}});

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "host/input_file.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 
@@ -38,9 +39,7 @@ void ConfigFollower::start() {
 
 void ConfigFollower::recheck_later() {
   if (reader_.recheck.count() == 0) return;
-  recheck_.expires_after(reader_.recheck);
-  recheck_.async_wait([this](const auto& failure) {
-    if (failure) return;
+  loop::call_after(recheck_, reader_.recheck, [this] {
     check();
     recheck_later();
   });
@@ -76,9 +75,7 @@ void ConfigFollower::await_signal() {
 
 void ConfigFollower::look_soon() {
   if (std::exchange(is_settling_, true)) return;
-  settling_.expires_after(reader_.settle);
-  settling_.async_wait([this](const auto& failure) {
-    if (failure) return;
+  loop::call_after(settling_, reader_.settle, [this] {
     is_settling_ = false;
     look(Asked::no);
   });
@@ -87,8 +84,8 @@ void ConfigFollower::look_soon() {
 Result<config::ConfigSources> ConfigFollower::read() {
   auto sources = TRY(reader_.read());
   for (const auto& before : in_force_.value_or(std::vector<config::ConfigFile>())) {
-    const bool there = std::any_of(sources.files.begin(), sources.files.end(),
-                                   [&](const auto& file) { return file.name == before.name; });
+    const bool there = std::ranges::any_of(
+        sources.files, [&](const auto& file) { return file.name == before.name; });
     if (!there) return Error{ErrorCode::unavailable, before.name + ": not there any more"};
   }
   return sources;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/contains.h"
+
 namespace railhead::agent {
 namespace {
 
@@ -80,10 +82,10 @@ std::vector<std::string> ContainerCache::holders_of(std::string_view nic) {
   for (const auto& [id, entry] : by_id_) {
     if (entry.nics == 0) continue;
     const auto record = unpacked(id, entry);
-    if (std::find(record.nics.begin(), record.nics.end(), nic) == record.nics.end()) continue;
+    if (!contains(record.nics, nic)) continue;
     holders.push_back(record.pod_namespace + "/" + record.pod + "/" + record.container);
   }
-  std::sort(holders.begin(), holders.end());
+  std::ranges::sort(holders);
   return holders;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/machine.h"
+#include "base/find.h"
 #include "inject/annotations.h"
 #include "inject/examine.h"
 #include "inject/gpus_of.h"
@@ -244,9 +245,9 @@ void ContainerHooks::answer(Hook& hook) {
 }
 
 nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request) {
-  const auto at = std::find_if(waiting_.begin(), waiting_.end(),
-                               [&](const HookRef& one) { return one->request == &request; });
-  const auto hook = at != waiting_.end() ? *at : std::make_shared<Hook>(Hook{&request, {}});
+  const auto* waiting =
+      find_where(waiting_, [&](const auto& one) { return one->request == &request; });
+  const auto hook = waiting != nullptr ? *waiting : std::make_shared<Hook>(Hook{&request, {}});
   const auto without = hook->waits_for;
   (void)resume(*hook);
   examine_by(parts_.machine.table(), *hook);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/decision_reports.h"
 
-#include <vector>
-
 #include "base/contains.h"
+#include "base/text.h"
 #include "proof/container_records.h"
 
 namespace railhead::agent {
@@ -16,24 +15,6 @@ std::string_view outcome_text(inject::Outcome outcome) {
     case inject::Outcome::refused: return "refused";
   }
   return "unknown";
-}
-
-std::string gpu_list(const inject::Decision& decision, const node::Node& node) {
-  std::string addresses;
-  for (const auto g : decision.gpus) {
-    if (!addresses.empty()) addresses += ',';
-    addresses += node.gpus[g].pci.str();
-  }
-  return addresses;
-}
-
-std::string nic_list(const inject::Decision& decision, const node::Node& node) {
-  std::string names;
-  for (const auto n : decision.nics) {
-    if (!names.empty()) names += ',';
-    names += node.nics[n].name;
-  }
-  return names;
 }
 
 /// With the NICs that it had and those that it was given.
@@ -102,8 +83,15 @@ void DecisionReports::log(const Decided& decided) {
   fields.emplace_back("outcome", outcome_text(decision.outcome));
   fields.emplace_back("reason", decision.reason_code);
   fields.emplace_back("why", decision.message);
-  if (!decision.gpus.empty()) fields.emplace_back("gpus", gpu_list(decision, table->node()));
-  if (!decision.nics.empty()) fields.emplace_back("nics", nic_list(decision, table->node()));
+  const auto& node = table->node();
+  if (!decision.gpus.empty()) {
+    fields.emplace_back(
+        "gpus", join(decision.gpus, ",", [&](auto gpu) { return node.gpus[gpu].pci.str(); }));
+  }
+  if (!decision.nics.empty()) {
+    fields.emplace_back("nics",
+                        join(decision.nics, ",", [&](auto nic) { return node.nics[nic].name; }));
+  }
   if (decision.adjustment.memlock_bytes) {
     fields.emplace_back("memlock", limit_text(*decision.adjustment.memlock_bytes));
   }

@@ -39,7 +39,7 @@ std::vector<kubelet::Device> DeviceLedger::update(const pools::Pool& pool,
                                                   TimePoint now) {
   waits_ = false;
   for (auto& [id, known] : known_) known.gone = true;
-  const bool any_ready = std::any_of(pool.members.begin(), pool.members.end(), is_ready);
+  const bool any_ready = std::ranges::any_of(pool.members, is_ready);
   for (const auto& device : pools::devices_of(pool, functions)) {
     note(device, device.member ? is_ready(pool.members[*device.member]) : any_ready, now);
   }

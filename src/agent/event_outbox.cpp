@@ -23,7 +23,7 @@ void EventOutbox::note(kube::EventObject about, std::string_view reason, std::st
 
 std::optional<kube::Event> EventOutbox::take(const std::function<bool(const kube::Event&)>& may) {
   const std::lock_guard lock(mutex_);
-  const auto at = std::find_if(waiting_.begin(), waiting_.end(), may);
+  const auto at = std::ranges::find_if(waiting_, may);
   if (at == waiting_.end()) return std::nullopt;
   auto event = std::move(*at);
   waiting_.erase(at);
@@ -45,9 +45,8 @@ void EventOutbox::put_back(kube::Event event) {
 
 std::list<kube::Event>::iterator EventOutbox::find(const kube::EventObject& about,
                                                    std::string_view reason) {
-  return std::find_if(waiting_.begin(), waiting_.end(), [&](const kube::Event& one) {
-    return one.reason == reason && one.about == about;
-  });
+  return std::ranges::find_if(
+      waiting_, [&](const kube::Event& one) { return one.reason == reason && one.about == about; });
 }
 
 }  // namespace railhead::agent

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/existing_containers.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "inject/examine.h"
 
@@ -12,10 +12,9 @@ namespace {
 
 const container::PodHoldings* find_pod(const std::vector<container::PodHoldings>& pods,
                                        const container::Request& request) {
-  const auto at = std::find_if(pods.begin(), pods.end(), [&](const container::PodHoldings& pod) {
+  return find_where(pods, [&](const container::PodHoldings& pod) {
     return pod.pod == request.pod_name && pod.pod_namespace == request.pod_namespace;
   });
-  return at == pods.end() ? nullptr : &*at;
 }
 
 }  // namespace

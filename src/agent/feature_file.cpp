@@ -6,6 +6,7 @@
 #include "features/gpu_direct.h"
 #include "host/boot_id.h"
 #include "host/input_file.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 namespace {
@@ -16,8 +17,8 @@ constexpr std::size_t kMaxFeatureFileBytes = std::size_t{64} << 10;
 
 }  // namespace
 
-FeatureFile::FeatureFile(Context context, FeatureFileOptions options, const TableFeed& tables,
-                         Open open)
+FeatureFile::FeatureFile(Context context, FeatureFileOptions options, TableFeed& tables,
+                         OpenMachine open)
     : context_(context),
       options_(std::move(options)),
       tables_(tables),
@@ -32,11 +33,13 @@ FeatureFile::~FeatureFile() {
 }
 
 void FeatureFile::start() {
+  tables_.follow(context_.mailbox, [this] { look(); });
+  look_and_wait();
+}
+
+void FeatureFile::look_and_wait() {
   look();
-  timer_.expires_after(options_.look_every);
-  timer_.async_wait([this](const auto& failure) {
-    if (!failure) start();
-  });
+  loop::call_after(timer_, options_.look_every, [this] { look_and_wait(); });
 }
 
 void FeatureFile::look() {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,20 +30,19 @@ struct FeatureFileOptions {
 /// and writes files.
 class FeatureFile {
  public:
-  using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
-
-  FeatureFile(Context context, FeatureFileOptions options, const TableFeed& tables, Open open);
+  FeatureFile(Context context, FeatureFileOptions options, TableFeed& tables, OpenMachine open);
   FeatureFile(const FeatureFile&) = delete;
   FeatureFile& operator=(const FeatureFile&) = delete;
   ~FeatureFile();
 
-  /// Looks now, and whenever it is time.
+  /// Looks now, after each reading of the machine, and whenever it is time.
   void start();
 
   /// The file is there, and as the machine is.
   void look();
 
  private:
+  void look_and_wait();
   features::Rails rails(const inject::DecisionTable& table, host::Host& host);
   [[nodiscard]] bool is_due(const std::vector<features::Feature>& now) const;
   Status write(const std::vector<features::Feature>& now);
@@ -53,8 +50,8 @@ class FeatureFile {
 
   Context context_;
   FeatureFileOptions options_;
-  const TableFeed& tables_;
-  Open open_;
+  TableFeed& tables_;
+  OpenMachine open_;
   boost::asio::steady_timer timer_;
   bool has_looked_ = false;
   std::string boot_id_;

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "agent/log.h"
-#include "allocation/grant.h"
 #include "inject/decide.h"
 
 namespace railhead::agent {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "agent/context.h"
 #include "agent/service.h"
 #include "loop/hosted.h"
 
@@ -44,5 +45,16 @@ class HostedService : public Service {
   typename loop::Hosted<T>::Make make_;
   std::unique_ptr<loop::Hosted<T>> hosted_;
 };
+
+/// The service of a T that is made there of a context and `parts`, and started. `name` is a
+/// literal, and what ps shows.
+template <typename T, typename... Parts>
+std::unique_ptr<Service> make_hosted(Context context, std::string_view name, Parts... parts) {
+  return std::make_unique<HostedService<T>>(name, std::string(name), [=](loop::LoopThread& thread) {
+    auto object = std::make_unique<T>(context.on(thread), parts...);
+    object->start();
+    return object;
+  });
+}
 
 }  // namespace railhead::agent

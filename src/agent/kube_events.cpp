@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/input_file.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 namespace {
@@ -43,10 +44,7 @@ void KubeEvents::start() {
 
 void KubeEvents::look() {
   post_next();
-  timer_.expires_after(options_.look_every);
-  timer_.async_wait([this](const auto& failure) {
-    if (!failure) look();
-  });
+  loop::call_after(timer_, options_.look_every, [this] { look(); });
 }
 
 /// Whoever forgot the rights learns it now, and not from the first pod that is refused.
@@ -131,7 +129,10 @@ void KubeEvents::posted(const kube::Event& event, const std::string& name) {
   there.name = name;
   there.count += event.count;
   there.again = context_.clock.now() + options_.repeat_after;
-  if (posted_.size() > kMostPosted) forget_oldest();
+  if (posted_.size() > kMostPosted) {
+    posted_.erase(
+        std::ranges::min_element(posted_, {}, [](const auto& one) { return one.second.again; }));
+  }
 }
 
 /// A message names the object, so it is the kind of failure that is said once.
@@ -141,12 +142,6 @@ void KubeEvents::failed(const kube::Request& request, const Result<kube::Answer>
   if (!said_.insert(kind).second) return;
   const auto why = answer ? kube::refusal(request, *answer) : answer.error();
   context_.log.write(config::LogLevel::warn, "events not posted", {{"why", why.message}});
-}
-
-void KubeEvents::forget_oldest() {
-  posted_.erase(std::min_element(posted_.begin(), posted_.end(), [](const auto& a, const auto& b) {
-    return a.second.again < b.second.again;
-  }));
 }
 
 /// Nanoseconds, as other components do, and never the same twice.

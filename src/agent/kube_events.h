@@ -60,7 +60,6 @@ class KubeEvents {
                 const Result<kube::Answer>& answer);
   void posted(const kube::Event& event, const std::string& name);
   void failed(const kube::Request& request, const Result<kube::Answer>& answer);
-  void forget_oldest();
   std::string new_name(const kube::EventObject& about);
 
   Context context_;

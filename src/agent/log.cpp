@@ -46,8 +46,7 @@ constexpr ByteSet kPlainInText = [] {
 }();
 
 bool is_plain(std::string_view text, const ByteSet& plain) {
-  return std::all_of(text.begin(), text.end(),
-                     [&](char c) { return plain[static_cast<unsigned char>(c)]; });
+  return std::ranges::all_of(text, [&](char c) { return plain[static_cast<unsigned char>(c)]; });
 }
 
 void append_json(std::string& line, std::string_view text) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/text.h"
 
@@ -26,7 +25,7 @@ bool has_same_numbers(const node::Nic& a, const node::Nic& b) {
 
 bool is_lost(const node::Nic& nic, const node::Node& now) {
   if (nic.elsewhere || nic.uverbs.empty()) return false;
-  return std::none_of(now.nics.begin(), now.nics.end(), [&](const node::Nic& other) {
+  return std::ranges::none_of(now.nics, [&](const node::Nic& other) {
     return is_same_device(nic, other) && (other.elsewhere || has_same_numbers(nic, other));
   });
 }

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "agent/context.h"
 #include "agent/log.h"
 #include "agent/metrics.h"
 #include "base/result.h"
@@ -24,7 +24,7 @@ namespace railhead::agent {
 /// Where a machine is read from.
 struct MachineSource {
   /// Opens it anew for each reading: a directory, or a snapshot file.
-  std::function<Result<std::unique_ptr<host::Host>>()> open;
+  OpenMachine open;
   /// Opens what tells that something changed; null for a snapshot, which changes as a whole.
   std::function<Result<std::unique_ptr<host::Watch>>()> open_watch;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/memory.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 namespace {
@@ -64,10 +65,7 @@ void MachineReader::start(std::uint64_t wish) {
   if (!first) return;
   schedule_rescan();
   schedule_port_check();
-  after_start_.expires_after(kUntilStarted);
-  after_start_.async_wait([](const auto& failure) {
-    if (!failure) host::give_back_code_pages();
-  });
+  loop::call_after(after_start_, kUntilStarted, [] { host::give_back_code_pages(); });
 }
 
 void MachineReader::tell_of_events() {
@@ -90,10 +88,7 @@ void MachineReader::await_touch() {
 
 void MachineReader::look_at_touched() {
   if (machine_.look_at_touched()) tell([](Owner& owner) { owner.look_again(Machine::kEvent); });
-  touch_pause_.expires_after(kTouchPause);
-  touch_pause_.async_wait([this](const auto& failure) {
-    if (!failure) await_touch();
-  });
+  loop::call_after(touch_pause_, kTouchPause, [this] { await_touch(); });
 }
 
 void MachineReader::publish() {
@@ -107,9 +102,7 @@ void MachineReader::publish() {
 /// table before.
 void MachineReader::give_back_later() {
   if (std::exchange(gives_back_, true)) return;
-  give_back_.expires_after(kUntilGivenBack);
-  give_back_.async_wait([this](const auto& failure) {
-    if (failure) return;
+  loop::call_after(give_back_, kUntilGivenBack, [this] {
     gives_back_ = false;
     host::give_back_free_memory();
   });
@@ -138,9 +131,7 @@ void MachineReader::fulfil(std::uint64_t wish, std::string_view cause) {
   const auto now = context_.clock.now();
   if (now >= not_before_) return read_for_wishes();
   waits_ = true;
-  pause_.expires_after(not_before_ - now);
-  pause_.async_wait([this](const auto& failure) {
-    if (failure) return;
+  loop::call_after(pause_, not_before_ - now, [this] {
     waits_ = false;
     read_for_wishes();
   });
@@ -169,10 +160,8 @@ void MachineReader::read_wanted(bool changed) {
 }
 
 void MachineReader::schedule_rescan() {
-  rescan_.expires_after(machine_.is_failing() ? times_.repeat : times_.rescan);
-  rescan_.async_wait([this](const auto& failure) {
-    if (!failure) rescan();
-  });
+  loop::call_after(rescan_, machine_.is_failing() ? times_.repeat : times_.rescan,
+                   [this] { rescan(); });
 }
 
 void MachineReader::rescan() {
@@ -190,9 +179,7 @@ void MachineReader::rescan() {
 void MachineReader::schedule_port_check() {
   port_check_.cancel();
   if (times_.port_check.count() == 0) return;
-  port_check_.expires_after(times_.port_check);
-  port_check_.async_wait([this](const auto& failure) {
-    if (failure) return;
+  loop::call_after(port_check_, times_.port_check, [this] {
     ask([this] { (void)machine_.look_at_ports(); });
     conclude(fulfilled_);
     schedule_port_check();

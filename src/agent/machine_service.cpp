@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/descriptors.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 
@@ -43,9 +44,8 @@ Status MachineService::start() {
   }));
   wishes_ = kFirstWish;
   reader_->use([](MachineReader& reader) { reader.start(kFirstWish); });
-  first_patience_.expires_after(first_.patience);
-  first_patience_.async_wait([this](const auto& failure) {
-    if (failure || tables_.latest()) return;
+  loop::call_after(first_patience_, first_.patience, [this] {
+    if (tables_.latest()) return;
     const auto& settings = options_.settings;
     unread_ = std::make_shared<const inject::DecisionTable>(node::Node(), settings.rules,
                                                             settings.policy);

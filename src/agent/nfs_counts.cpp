@@ -21,8 +21,8 @@ void count_nfs(host::Host& host, Metrics& metrics) {
     const auto judged = proof::judge_all_nfs(**mounts, declared, {});
     for (const auto verdict : {NfsVerdict::rdma, NfsVerdict::tcp, NfsVerdict::fallback,
                                NfsVerdict::absent, NfsVerdict::unknown}) {
-      const auto count = std::count_if(judged.begin(), judged.end(),
-                                       [&](const auto& one) { return one.use.verdict == verdict; });
+      const auto count = std::ranges::count_if(
+          judged, [&](const auto& one) { return one.use.verdict == verdict; });
       now.add(static_cast<std::uint64_t>(count), label::NfsVerdict(to_lower(to_string(verdict))));
     }
   }

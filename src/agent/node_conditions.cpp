@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/input_file.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 namespace {
@@ -44,10 +45,7 @@ NodeConditions::NodeConditions(Context context, NodeConditionsOptions options,
 
 void NodeConditions::start() {
   look();
-  timer_.expires_after(options_.look_every);
-  timer_.async_wait([this](const auto& failure) {
-    if (!failure) start();
-  });
+  loop::call_after(timer_, options_.look_every, [this] { start(); });
 }
 
 /// The last look, or that there was none for too long. Nothing before the first one.

@@ -9,6 +9,7 @@
 #include "host/bounded_host.h"
 #include "host/input_file.h"
 #include "host/memory.h"
+#include "loop/call_after.h"
 #include "node/node.h"
 #include "system/system.h"
 
@@ -69,9 +70,7 @@ void NodeDoctor::start() {
 }
 
 void NodeDoctor::look_in(std::chrono::milliseconds time) {
-  timer_.expires_after(time);
-  timer_.async_wait([this](const auto& failure) {
-    if (failure) return;
+  loop::call_after(timer_, time, [this] {
     look();
     look_in(options_.every);
   });

@@ -4,10 +4,8 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include <boost/asio/steady_timer.hpp>
@@ -18,7 +16,6 @@
 #include "checks/history.h"
 #include "checks/report.h"
 #include "host/back_off_host.h"
-#include "host/host.h"
 #include "loop/shared.h"
 
 namespace railhead::agent {
@@ -35,13 +32,11 @@ struct NodeDoctorOptions {
 /// Lives on a thread of its own: a driver may hang.
 class NodeDoctor {
  public:
-  /// Opens the machine anew for each look.
-  using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
   /// What the operator's configuration in force says, asked before each look.
   using AskWishes = std::function<Result<checks::Wishes>()>;
 
   struct Links {
-    Open open;
+    OpenMachine open;
     AskWishes wishes;
     loop::Shared<std::string>& page;                     ///< the last look as a DoctorReport
     loop::Shared<checks::LatestConditions>& conditions;  ///< for Kubernetes

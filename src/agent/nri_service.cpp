@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "host/directory_host.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 
@@ -74,9 +75,8 @@ struct NriService::Question {
 void NriService::read(const nri::RuntimePeer& peer, std::chrono::milliseconds patience,
                       ReadDone done) {
   const auto question = question_ = std::make_shared<Question>(Question{std::move(done)});
-  patience_.expires_after(patience);
-  patience_.async_wait([this, question](const auto& failure) {
-    if (failure || question != question_ || question->is_over) return;
+  loop::call_after(patience_, patience, [this, question] {
+    if (question != question_ || question->is_over) return;
     question->is_over = true;
     question->process ? tell(question) : question->done(std::nullopt);
   });

@@ -4,10 +4,23 @@
 #include <random>
 #include <utility>
 
-#include "agent/node_name.h"
+#include "base/text.h"
+#include "host/input_file.h"
 #include "options/options.h"
 
 namespace railhead::agent {
+namespace {
+
+/// As configured, else the host name in lower case, as the kubelet's default is. Reads a file.
+/// Source: Kubernetes pkg/util/node/node.go, GetHostname().
+std::string kubernetes_node_name(const std::string& configured) {
+  if (!configured.empty()) return configured;
+  constexpr std::size_t kMaxBytes = 256;
+  const auto text = host::read_file_at_once("/proc/sys/kernel/hostname", kMaxBytes);
+  return text ? to_lower(trim(*text)) : "";
+}
+
+}  // namespace
 
 Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& settings) {
   const auto& plugin = settings.device_plugin;
@@ -24,33 +37,18 @@ Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& se
   return std::optional(std::move(options));
 }
 
-namespace {
-
-kube::AccessSource access_source(const config::Settings& settings, host::Environment environment) {
-  kube::AccessSource source;
-  source.kubeconfig = settings.kubernetes.kubeconfig;
-  source.environment = std::move(environment);
-  return source;
-}
-
-}  // namespace
-
 std::optional<StartupTaintOptions> startup_taint_options(const config::Settings& settings,
                                                          host::Environment environment) {
   if (!settings.kubernetes.startup_taint) return std::nullopt;
-  StartupTaintOptions options;
-  options.node = settings.node.name;
-  options.access = access_source(settings, std::move(environment));
-  return options;
+  return StartupTaintOptions{.node = kubernetes_node_name(settings.node.name),
+                             .access = {settings.kubernetes.kubeconfig, std::move(environment)}};
 }
 
 std::optional<KubeEventsOptions> kube_events_options(const config::Settings& settings,
                                                      host::Environment environment) {
   if (!settings.kubernetes.events) return std::nullopt;
-  KubeEventsOptions options;
-  options.node = kubernetes_node_name(settings.node.name);
-  options.access = access_source(settings, std::move(environment));
-  return options;
+  return KubeEventsOptions{.node = kubernetes_node_name(settings.node.name),
+                           .access = {settings.kubernetes.kubeconfig, std::move(environment)}};
 }
 
 Result<std::optional<NodeConditionsOptions>> node_conditions_options(
@@ -63,30 +61,25 @@ Result<std::optional<NodeConditionsOptions>> node_conditions_options(
                  "as 300"};
   }
   constexpr int kMissedLooks = 3;
-  NodeConditionsOptions options;
-  options.node = kubernetes_node_name(settings.node.name);
-  options.access = access_source(settings, std::move(environment));
-  options.stale_after = kMissedLooks * (doctor.every + doctor.limit);
-  return std::optional(std::move(options));
+  return std::optional(
+      NodeConditionsOptions{.node = kubernetes_node_name(settings.node.name),
+                            .access = {settings.kubernetes.kubeconfig, std::move(environment)},
+                            .stale_after = kMissedLooks * (doctor.every + doctor.limit)});
 }
 
 std::optional<FeatureFileOptions> feature_file_options(const config::Settings& settings) {
   if (settings.nfd.file.empty()) return std::nullopt;
-  FeatureFileOptions options;
-  options.path = settings.nfd.file;
-  options.expiry = settings.nfd.expiry;
-  options.remove_at_end = settings.nfd.remove_at_end;
   std::random_device random;
-  options.writer = std::to_string(random()) + "-" + std::to_string(random());
-  return options;
+  return FeatureFileOptions{.path = settings.nfd.file,
+                            .writer = std::to_string(random()) + "-" + std::to_string(random()),
+                            .expiry = settings.nfd.expiry,
+                            .remove_at_end = settings.nfd.remove_at_end};
 }
 
 NodeDoctorOptions node_doctor_options(const config::Settings& settings) {
-  NodeDoctorOptions options;
-  options.every = settings.doctor.every;
-  options.history_file = settings.doctor.history_file;
-  options.node_name = settings.node.name;
-  return options;
+  return {.every = settings.doctor.every,
+          .history_file = settings.doctor.history_file,
+          .node_name = settings.node.name};
 }
 
 PodsOptions pods_options(const config::Settings& settings) {

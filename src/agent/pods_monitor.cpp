@@ -7,6 +7,7 @@
 #include "agent/nfs_counts.h"
 #include "base/text.h"
 #include "host/memory.h"
+#include "loop/call_after.h"
 #include "proof/container_records.h"
 #include "proof/count.h"
 #include "proof/pods_json.h"
@@ -32,7 +33,7 @@ std::string document_of(const proof::PodsView& view, const node::Node& node,
 
 }  // namespace
 
-PodsMonitor::PodsMonitor(Context context, PodsOptions options, Open open, Links links)
+PodsMonitor::PodsMonitor(Context context, PodsOptions options, OpenMachine open, Links links)
     : context_(context),
       options_(std::move(options)),
       open_(std::move(open)),
@@ -45,10 +46,7 @@ PodsMonitor::PodsMonitor(Context context, PodsOptions options, Open open, Links 
 
 void PodsMonitor::start() {
   look();
-  timer_.expires_after(options_.every);
-  timer_.async_wait([this](const auto& failure) {
-    if (!failure) start();
-  });
+  loop::call_after(timer_, options_.every, [this] { start(); });
 }
 
 void PodsMonitor::look() {

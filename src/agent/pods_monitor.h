@@ -2,8 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,7 +14,6 @@
 #include "agent/context.h"
 #include "agent/pod_events.h"
 #include "agent/table_feed.h"
-#include "host/host.h"
 #include "loop/shared.h"
 #include "proof/ledger.h"
 #include "proof/pods.h"
@@ -37,9 +34,6 @@ struct PodsOptions {
 /// usage thread: listing thousands of queue pairs asks the NIC's firmware about each.
 class PodsMonitor {
  public:
-  /// Opens the machine anew for each look.
-  using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
-
   struct Links {
     const TableFeed& tables;
     ContainerCache& containers;
@@ -47,7 +41,7 @@ class PodsMonitor {
     PodEvents* events = nullptr;      ///< what is posted to pods; null: nothing
   };
 
-  PodsMonitor(Context context, PodsOptions options, Open open, Links links);
+  PodsMonitor(Context context, PodsOptions options, OpenMachine open, Links links);
 
   /// Looks now, and whenever it is time.
   void start();
@@ -67,7 +61,7 @@ class PodsMonitor {
 
   Context context_;
   PodsOptions options_;
-  Open open_;
+  OpenMachine open_;
   Links links_;
   boost::asio::steady_timer timer_;
   std::optional<usage::Usage> before_;

@@ -11,7 +11,7 @@ namespace railhead::agent {
 /// Who uses RDMA: a PodsMonitor, which asks firmware.
 class PodsService final : public HostedService<PodsMonitor> {
  public:
-  PodsService(Context context, const PodsOptions& options, const PodsMonitor::Open& open,
+  PodsService(Context context, const PodsOptions& options, const OpenMachine& open,
               PodsMonitor::Links links)
       : HostedService("pods", "usage", [=](loop::LoopThread& thread) {
           auto monitor = std::make_unique<PodsMonitor>(context.on(thread), options, open, links);

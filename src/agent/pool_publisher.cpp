@@ -5,8 +5,10 @@
 #include <chrono>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "host/file_lock.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 namespace {
@@ -101,9 +103,8 @@ void PoolPublisher::follow(const pools::PoolTable& pools) {
   for (std::size_t pool = 0; pool < pools.pools.size(); ++pool) {
     const auto& name = pools.pools[pool].spec.name;
     note_remarks(pools.pools[pool]);
-    const bool known = std::any_of(offers_.begin(), offers_.end(), [&](const Offer& offer) {
-      return offer.resource->name() == name;
-    });
+    const bool known = std::ranges::any_of(
+        offers_, [&](const Offer& offer) { return offer.resource->name() == name; });
     if (!known) this->offer(pool);
   }
 }
@@ -112,7 +113,7 @@ void PoolPublisher::follow(const pools::PoolTable& pools) {
 void PoolPublisher::note_remarks(const pools::Pool& pool) {
   const auto before = std::exchange(remarks_[pool.spec.name], pool.remarks);
   for (const auto& remark : pool.remarks) {
-    if (std::find(before.begin(), before.end(), remark) != before.end()) continue;
+    if (contains(before, remark)) continue;
     context_.log.write(config::LogLevel::warn, "pool lacks something",
                        {{"pool", pool.spec.name}, {"what", remark}});
   }
@@ -158,14 +159,10 @@ std::string PoolPublisher::why_empty(std::size_t pool) const {
 
 void PoolPublisher::schedule_tick() {
   auto wait = registrar_->until_tick();
-  const bool waits = std::any_of(offers_.begin(), offers_.end(), [](const Offer& offer) {
-    return offer.ends_at || offer.resource->waits();
-  });
+  const bool waits = std::ranges::any_of(
+      offers_, [](const Offer& offer) { return offer.ends_at || offer.resource->waits(); });
   if (waits) wait = std::min(wait, kWhileWaiting);
-  timer_.expires_after(wait);
-  timer_.async_wait([this](const auto& failure) {
-    if (!failure) tick();
-  });
+  loop::call_after(timer_, wait, [this] { tick(); });
 }
 
 void PoolPublisher::tick() {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "allocation/grant.h"
 #include "base/text.h"
 #include "pools/prefer.h"
 

@@ -10,7 +10,6 @@
 #include "agent/hand_out_files.h"
 #include "agent/runtime_link.h"
 #include "agent/table_feed.h"
-#include "allocation/grant.h"
 #include "kubelet/device_plugin.h"
 
 namespace railhead::agent {

@@ -9,6 +9,7 @@
 #include "agent/pause_counter.h"
 #include "base/text.h"
 #include "host/host_error.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 namespace {
@@ -84,10 +85,7 @@ void PortCounters::start() {
   const auto host = source_.open();
   const auto table = tables_.latest();
   if (host && table) read(**host, table->node());
-  timer_.expires_after(every_);
-  timer_.async_wait([this](const auto& failure) {
-    if (!failure) start();
-  });
+  loop::call_after(timer_, every_, [this] { start(); });
 }
 
 void PortCounters::read(host::Host& host, const node::Node& node) {

@@ -3,8 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -39,15 +37,12 @@ std::span<const PortCounter> port_counters();
 /// firmware.
 class PortCounters {
  public:
-  /// Opens the machine anew for each look.
-  using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
-
   /// What the driver of a PCI function counts of its netdev: host::ask_driver_counters().
   using Ask = Result<std::optional<host::EthtoolCounters>> (*)(const std::string& netdev,
                                                                const std::string& pci_address);
 
   struct Source {
-    Open open;
+    OpenMachine open;
     Ask ask = nullptr;  ///< null where the machine is not the one that we run on
   };
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "loop/call_after.h"
+
 namespace railhead::agent {
 namespace {
 
@@ -61,9 +63,7 @@ void RuntimeFiles::folder_changed() {
   }
   look();
   is_resting_ = true;
-  rest_.expires_after(error_.empty() ? kRest : kRestAfterFailure);
-  rest_.async_wait([this](const auto& failure) {
-    if (failure) return;
+  loop::call_after(rest_, error_.empty() ? kRest : kRestAfterFailure, [this] {
     is_resting_ = false;
     if (std::exchange(changed_again_, false)) folder_changed();
   });

@@ -75,8 +75,8 @@ Result<std::vector<int>> likely(host::Host& live, const std::string& proc_dir,
     const auto candidate = TRY(candidate_of(live, proc_dir, pid));
     if (!candidate.in_pod) candidates.push_back(candidate);
   }
-  const bool any_root = std::any_of(candidates.begin(), candidates.end(),
-                                    [](const Candidate& one) { return one.root; });
+  const bool any_root =
+      std::ranges::any_of(candidates, [](const Candidate& one) { return one.root; });
   std::vector<int> out;
   for (const auto& one : candidates) {
     if (one.root || !any_root) out.push_back(one.pid);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "host/memory.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 namespace {
@@ -13,8 +14,8 @@ constexpr std::chrono::milliseconds kLongestPause{60'000};
 
 }  // namespace
 
-RuntimeWatcher::RuntimeWatcher(boost::asio::io_context& loop, OpenHost open, std::string proc_dir,
-                               std::chrono::milliseconds again_after)
+RuntimeWatcher::RuntimeWatcher(boost::asio::io_context& loop, OpenMachine open,
+                               std::string proc_dir, std::chrono::milliseconds again_after)
     : open_(std::move(open)),
       proc_dir_(std::move(proc_dir)),
       again_after_(again_after),
@@ -40,9 +41,7 @@ RuntimeProcess RuntimeWatcher::read() {
 }
 
 void RuntimeWatcher::read_later(std::chrono::milliseconds pause) {
-  again_.expires_after(pause);
-  again_.async_wait([this, pause](const auto& failure) {
-    if (failure) return;
+  loop::call_after(again_, pause, [this, pause] {
     const auto process = read();
     host::give_back_free_memory();
     process.may_be_read_later ? read_later(std::min(2 * pause, kLongestPause)) : done_(process);

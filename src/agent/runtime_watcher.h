@@ -3,12 +3,12 @@
 
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "agent/context.h"
 #include "agent/runtime_process.h"
 
 namespace railhead::agent {
@@ -18,11 +18,10 @@ namespace railhead::agent {
 /// runtime thread, which does nothing else, so that no other file keeps a hook waiting for it.
 class RuntimeWatcher {
  public:
-  using OpenHost = std::function<Result<std::unique_ptr<host::Host>>()>;
   using Done = std::function<void(RuntimeProcess)>;
 
   /// `proc_dir`: the host's procfs on the live host, which `open` opens.
-  RuntimeWatcher(boost::asio::io_context& loop, OpenHost open, std::string proc_dir,
+  RuntimeWatcher(boost::asio::io_context& loop, OpenMachine open, std::string proc_dir,
                  std::chrono::milliseconds again_after = std::chrono::seconds(1));
 
   /// A runtime has connected. `done` is called before this returns; where nothing could be read at
@@ -33,7 +32,7 @@ class RuntimeWatcher {
   RuntimeProcess read();
   void read_later(std::chrono::milliseconds pause);
 
-  OpenHost open_;
+  OpenMachine open_;
   std::string proc_dir_;
   std::chrono::milliseconds again_after_;
   boost::asio::steady_timer again_;

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "agent/node_name.h"
 #include "host/input_file.h"
 #include "kube/taint.h"
+#include "loop/call_after.h"
 
 namespace railhead::agent {
 namespace {
@@ -25,9 +25,7 @@ StartupTaint::StartupTaint(Context context, StartupTaintOptions options,
       timer_(context.loop),
       client_(context.loop,
               [this] { return kube::read_access(options_.access, host::read_file_at_once); }),
-      retries_(options_.first_retry, options_.longest_retry, options_.longest_asked) {
-  options_.node = kubernetes_node_name(options_.node);
-}
+      retries_(options_.first_retry, options_.longest_retry, options_.longest_asked) {}
 
 void StartupTaint::serve(bool can) {
   serves_ = can;
@@ -38,13 +36,9 @@ void StartupTaint::serve(bool can) {
   }
 }
 
-kube::Request StartupTaint::node_request() const {
-  return kube::get("/api/v1/nodes/" + kube::encoded(options_.node));
-}
-
 void StartupTaint::look() {
   is_asking_ = true;
-  const auto request = node_request();
+  const auto request = kube::get("/api/v1/nodes/" + kube::encoded(options_.node));
   client_.send(request, [this, request](const Result<kube::Answer>& answer) {
     is_asking_ = false;
     if (!serves_) return;
@@ -100,9 +94,8 @@ void StartupTaint::failed(const Error& why, std::optional<std::chrono::seconds> 
 
 void StartupTaint::look_in(std::chrono::milliseconds time) {
   if (!serves_) return;
-  timer_.expires_after(time);
-  timer_.async_wait([this](const auto& failure) {
-    if (!failure && serves_ && !is_asking_) look();
+  loop::call_after(timer_, time, [this] {
+    if (serves_ && !is_asking_) look();
   });
 }
 

@@ -20,7 +20,7 @@ namespace railhead::agent {
 inline constexpr std::string_view kStartupTaint = "railhead.io/not-ready";
 
 struct StartupTaintOptions {
-  std::string node;  ///< its name in Kubernetes; "": the host name
+  std::string node;  ///< its name in Kubernetes
   kube::AccessSource access;
   std::chrono::milliseconds first_retry{1000};  ///< each further one after twice the time
   std::chrono::milliseconds longest_retry{60000};
@@ -42,8 +42,6 @@ class StartupTaint {
 
  private:
   enum class Outcome : std::uint8_t { absent, removed };
-
-  [[nodiscard]] kube::Request node_request() const;
   void look();
   void remove(const kube::Request& patch);
   void done(Outcome outcome);

@@ -11,6 +11,7 @@
 
 #include "agent/hosted_service.h"
 #include "agent/startup_taint.h"
+#include "loop/call_after.h"
 #include "loop/shared.h"
 
 namespace railhead::agent {
@@ -49,17 +50,14 @@ class StartupTaintService final : public HostedService<StartupTaint> {
 
  private:
   void look() {
-    const bool serves = std::all_of(services_.begin(), services_.end(), [this](const auto& one) {
+    const bool serves = std::ranges::all_of(services_, [this](const auto& one) {
       if (one.get() == this) return true;
       const auto now = one->readiness();
       return now.ready && !now.is_idle;
     });
     if (serves != serves_) use([serves](StartupTaint& taint) { taint.serve(serves); });
     serves_ = serves;
-    timer_.expires_after(kLookEvery);
-    timer_.async_wait([this](const auto& failure) {
-      if (!failure) look();
-    });
+    loop::call_after(timer_, kLookEvery, [this] { look(); });
   }
 
   const std::vector<std::unique_ptr<Service>>& services_;

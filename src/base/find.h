@@ -20,7 +20,14 @@ constexpr auto* find_by(List& list, const Member& member, const Value& value) {
   return find_where(list, [&](const auto& one) { return std::invoke(member, one) == value; });
 }
 
-/// The same of a list that is sorted by that member.
+/// The value of a map's key; nullptr where it has none.
+template <typename Map, typename Key>
+constexpr auto* find_value(Map& map, const Key& key) {
+  const auto at = map.find(key);
+  return at == map.end() ? nullptr : &at->second;
+}
+
+/// The first of a list that is sorted by that member.
 template <typename List, typename Member, typename Value>
 constexpr auto* find_sorted(List& list, const Member& member, const Value& value) {
   const auto at = std::ranges::lower_bound(list, value, {}, member);

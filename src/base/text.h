@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,14 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::vector<std::string_view> split_words(std::string_view text);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+/// The same of what a member, or a function, says of each of a list.
+template <typename List, typename TextOf>
+std::string join(const List& list, std::string_view separator, const TextOf& text_of) {
+  std::vector<std::string> parts;
+  for (const auto& one : list) parts.emplace_back(std::invoke(text_of, one));
+  return join(parts, separator);
+}
 
 std::string to_lower(std::string_view text);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/command_line.h"
 
-#include <ostream>
-
 #include "bench/options.h"
 
 namespace railhead::bench {

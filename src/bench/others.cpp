@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "host/host_error.h"
 #include "host/netlink.h"
@@ -47,7 +48,7 @@ bool is_connected(usage::QpType type) {
 
 bool is_own(const usage::ObjectOwner& owner, const std::vector<std::string>& own) {
   const auto thread = owner.thread ? std::to_string(*owner.thread) : "";
-  return std::find(own.begin(), own.end(), thread) != own.end();
+  return contains(own, thread);
 }
 
 void count(const std::vector<usage::QueuePair>& pairs, const std::vector<std::string>& own,

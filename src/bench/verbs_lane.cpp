@@ -174,7 +174,7 @@ Status VerbsLane::to_receive(ibv_qp* pair, const LaneAddress& remote,
   to.ah_attr.port_num = static_cast<std::uint8_t>(place_.port);
   if (place_.gid_index) {
     to.ah_attr.is_global = 1;
-    std::copy(remote.gid->begin(), remote.gid->end(), std::begin(to.ah_attr.grh.dgid.raw));
+    std::ranges::copy(*remote.gid, std::begin(to.ah_attr.grh.dgid.raw));
     to.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(*place_.gid_index);
     to.ah_attr.grh.hop_limit = 64;
   }

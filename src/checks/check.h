@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +42,7 @@ struct Check {
   /// Ids of checks before it, with blanks. A FAIL of one makes this SKIP for the same subject and
   /// for what belongs to it (mlx5_3 and mlx5_3/1). "id:subject": that failure makes it SKIP for
   /// all.
-  std::string_view after;
+  std::string_view after = "";
   system::Part parts = system::Part::none;  ///< what it looks at beyond the node
   void (*look)(const Machine& machine, Findings& found) = nullptr;
   Scope scope = Scope::node;

@@ -74,8 +74,8 @@ Found made_by(const std::vector<Finding>& findings, std::string_view ids) {
 
 Found in_state(const Found& findings, State state) {
   Found found;
-  std::copy_if(findings.begin(), findings.end(), std::back_inserter(found),
-               [&](const Finding* one) { return one->state == state; });
+  std::ranges::copy_if(findings, std::back_inserter(found),
+                       [&](const Finding* one) { return one->state == state; });
   return found;
 }
 

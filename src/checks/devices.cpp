@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
+#include "base/find.h"
 #include "checks/groups.h"
 
 namespace railhead::checks {
@@ -46,7 +46,7 @@ bool sees_dev(const Machine& machine) {
 void judge_node(const Machine& machine, const std::string& subject, const node::CharDevice& device,
                 Findings& found) {
   if (!device.on_host) {
-    const Evidence evidence{device.path, "", ""};
+    const Evidence evidence{device.path, ""};
     if (!sees_dev(machine)) {
       found.unknown(subject,
                     "half or more of RDMA's nodes are not in /dev: this may be a container's",
@@ -55,12 +55,12 @@ void judge_node(const Machine& machine, const std::string& subject, const node::
     }
     auto& finding =
         found.fail(subject, "no node " + device.path, "character device " + numbers(device),
-                   {evidence, {"sysfs: dev", numbers(device), ""}});
+                   {evidence, {"sysfs: dev", numbers(device)}});
     finding.remedy = made_anew(device) + ", the numbers that sysfs has now.";
     finding.remedy_class = RemedyClass::live;
     return;
   }
-  const Evidence evidence{device.path, numbers(device) + " " + mode_text(device.mode), ""};
+  const Evidence evidence{device.path, numbers(device) + " " + mode_text(device.mode)};
   if ((device.mode & 0666U) != 0666U) {
     auto& finding = found.warn(subject, "mode " + mode_text(device.mode), "0666", {evidence});
     finding.effect = "processes that are not root cannot open it";
@@ -74,10 +74,9 @@ void judge_node(const Machine& machine, const std::string& subject, const node::
 /// A node of another number than sysfs has is a problem of the node already.
 const node::Problem* stale(const Machine& machine, const std::string& path) {
   const auto& problems = machine.node.problems;
-  const auto at = std::find_if(problems.begin(), problems.end(), [&](const node::Problem& one) {
+  return find_where(problems, [&](const node::Problem& one) {
     return one.kind == node::Problem::Kind::malformed && one.path == path;
   });
-  return at == problems.end() ? nullptr : &*at;
 }
 
 void judge_nodes(const Machine& machine, const std::string& subject,
@@ -85,7 +84,7 @@ void judge_nodes(const Machine& machine, const std::string& subject,
   for (const auto& device : nodes) {
     if (const auto* problem = stale(machine, device.path)) {
       auto& finding = found.fail(subject, device.path + " " + problem->what, numbers(device),
-                                 {{device.path, problem->what, ""}});
+                                 {{device.path, problem->what}});
       finding.remedy =
           "rm " + device.path + " && " + made_anew(device) + ", the numbers that sysfs has now.";
       finding.remedy_class = RemedyClass::live;
@@ -107,7 +106,7 @@ void uverbs(const Machine& machine, Findings& found) {
       found.unknown(nic.name, problem->path + ": " + problem->what,
                     {{problem->path, "", problem->what}});
     } else if (nic.uverbs.empty()) {
-      found.fail(nic.name, "no uverbs device", "one", {{kClass, "no ibdev " + nic.name, ""}});
+      found.fail(nic.name, "no uverbs device", "one", {{kClass, "no ibdev " + nic.name}});
     }
     judge_nodes(machine, nic.name, nic.uverbs, found);
   }
@@ -124,10 +123,10 @@ void umad(const Machine& machine, Findings& found) {
       // 0600 is right: who opens it can send packets of subnet management.
       if ((device.mode & 0006U) != 0) {
         found.warn(nic.name, device.path + " has mode " + mode_text(device.mode), "0600",
-                   {{device.path, numbers(device) + " " + mode_text(device.mode), ""}});
+                   {{device.path, numbers(device) + " " + mode_text(device.mode)}});
       } else {
         found.pass(nic.name, device.path + " has mode " + mode_text(device.mode),
-                   {{device.path, numbers(device) + " " + mode_text(device.mode), ""}});
+                   {{device.path, numbers(device) + " " + mode_text(device.mode)}});
       }
     }
   }
@@ -137,22 +136,21 @@ void netns_mode(const Machine& machine, Findings& found) {
   constexpr const char* kPath = "/sys/module/ib_core/parameters/netns_mode";
   if (machine.node.nics.empty()) return;
   switch (machine.node.rdma_netns) {
-    case node::RdmaNetns::shared: found.pass(kNode, "shared", {{kPath, "Y", ""}}); return;
+    case node::RdmaNetns::shared: found.pass(kNode, "shared", {{kPath, "Y"}}); return;
     case node::RdmaNetns::exclusive: break;
     case node::RdmaNetns::unknown:
-      found.unknown(kNode, std::string(kPath) + " does not say", {{kPath, "", ""}});
+      found.unknown(kNode, std::string(kPath) + " does not say", {{kPath, ""}});
       return;
   }
   const auto& nics = machine.node.nics;
-  const bool can_move = std::any_of(nics.begin(), nics.end(), [&](const node::Nic& nic) {
+  const bool can_move = std::ranges::any_of(nics, [&](const node::Nic& nic) {
     const auto* function = nic.pci ? machine.node.find_pci(*nic.pci) : nullptr;
     return nic.elsewhere || nic.sub_function || (function != nullptr && function->is_vf());
   });
   if (can_move) {
-    found.pass(kNode, "exclusive, with functions to move", {{kPath, "N", ""}});
+    found.pass(kNode, "exclusive, with functions to move", {{kPath, "N"}});
   } else {
-    found.warn(kNode, "exclusive, and no VF or SF to move into a pod", "shared",
-               {{kPath, "N", ""}});
+    found.warn(kNode, "exclusive, and no VF or SF to move into a pod", "shared", {{kPath, "N"}});
   }
 }
 
@@ -196,7 +194,6 @@ constexpr std::array kDeviceChecks = {
           .remedy_class = RemedyClass::live,
           .about = "umad node",
           .covers = "N07 E11",
-          .after = "",
           .look = umad},
     Check{.id = "dev.netns-mode",
           .what = "RDMA devices can be seen by the pods that get them.",
@@ -210,7 +207,6 @@ constexpr std::array kDeviceChecks = {
           .remedy_class = RemedyClass::reboot,
           .about = "RDMA NIC",
           .covers = "dev.netns_mode N17",
-          .after = "",
           .look = netns_mode},
 };
 

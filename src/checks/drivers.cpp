@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
+#include "base/contains.h"
+#include "base/find.h"
 #include "checks/groups.h"
 #include "node/pci_reader.h"
 
@@ -16,7 +17,7 @@ constexpr unsigned kAmazonVendor = 0x1d0f;
 
 template <typename Predicate>
 bool any_nic(const Machine& machine, Predicate predicate) {
-  return std::any_of(machine.node.nics.begin(), machine.node.nics.end(), predicate);
+  return std::ranges::any_of(machine.node.nics, predicate);
 }
 
 bool uses_mlx5(const Machine& machine) {
@@ -100,8 +101,8 @@ constexpr std::array kNeeded = {
 };
 
 void judge_missing(const Machine& machine, const NeededModule& module, Findings& found) {
-  const std::vector<Evidence> evidence = {{"/proc/modules", "no " + std::string(module.name), ""},
-                                          {module.shown_at, "", ""}};
+  const std::vector<Evidence> evidence = {{"/proc/modules", "no " + std::string(module.name)},
+                                          {module.shown_at, ""}};
   const bool mad_of_roce =
       std::string_view(module.name) == "ib_umad" && !machine.has_layer(node::LinkLayer::infiniband);
   auto& finding = mad_of_roce ? found.warn(module.name, "not loaded", "loaded", evidence)
@@ -118,9 +119,9 @@ void modules(const Machine& machine, Findings& found) {
     if (!module.needed(machine)) continue;
     const auto there = machine.has_module(module.name);
     if (module.at_work(machine)) {
-      found.pass(module.name, "at work", {{module.shown_at, "there", ""}});
+      found.pass(module.name, "at work", {{module.shown_at, "there"}});
     } else if (there == std::optional(true)) {
-      found.pass(module.name, "loaded", {{"/proc/modules", module.name, ""}});
+      found.pass(module.name, "loaded", {{"/proc/modules", module.name}});
     } else if (!there) {
       found.unknown(module.name, machine.system.text("/proc/modules"));
     } else {
@@ -130,10 +131,7 @@ void modules(const Machine& machine, Findings& found) {
 }
 
 const system::BootModule* at_boot(const Machine& machine, std::string_view module) {
-  const auto& all = machine.system.boot_modules;
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == module; });
-  return found == all.end() ? nullptr : &*found;
+  return find_by(machine.system.boot_modules, &system::BootModule::name, module);
 }
 
 /// A list of modules to load, or a folder of such lists, that could not be read.
@@ -161,9 +159,9 @@ void persist(const Machine& machine, Findings& found) {
     }
     if (machine.has_module(module) != std::optional(true)) continue;
     if (const auto* file = at_boot(machine, module)) {
-      found.pass(module, "in " + file->path, {{file->path, module, ""}});
+      found.pass(module, "in " + file->path, {{file->path, module}});
     } else if (openib.known()) {
-      found.pass(module, "OFED's openibd loads it", {{openib.path, "there", ""}});
+      found.pass(module, "OFED's openibd loads it", {{openib.path, "there"}});
     } else if (!machine.system.folder("/etc/modules-load.d").known() &&
                machine.system.boot_modules.empty()) {
       found.unknown(module, machine.system.folder("/etc/modules-load.d"));
@@ -171,8 +169,8 @@ void persist(const Machine& machine, Findings& found) {
       found.unknown(module, unread->path + ": " + unread->error, {*unread});
     } else {
       found.warn(module, "loaded, and in no list", "in a list of modules to load",
-                 {{"/etc/modules-load.d", "no file with " + std::string(module), ""},
-                  {"/etc/rdma/modules", "no file with " + std::string(module), ""}});
+                 {{"/etc/modules-load.d", "no file with " + std::string(module)},
+                  {"/etc/rdma/modules", "no file with " + std::string(module)}});
     }
   }
 }
@@ -187,7 +185,7 @@ void stack(const Machine& machine, Findings& found) {
     found.unknown(kNode, machine.system.text("/proc/modules"));
   } else {
     found.pass(kNode, *compat ? "OFED" : "the kernel's own driver; DMA-BUF needs no other",
-               {{"/proc/modules", *compat ? "mlx_compat" : "no mlx_compat", ""}});
+               {{"/proc/modules", *compat ? "mlx_compat" : "no mlx_compat"}});
   }
 }
 
@@ -195,11 +193,11 @@ void container(const Machine& machine, Findings& found) {
   const auto folder = machine.system.folder("/run/mellanox/drivers");
   if (!folder.known()) return;
   const auto& names = *folder.value;
-  const bool ready = std::find(names.begin(), names.end(), ".driver-ready") != names.end();
+  const bool ready = contains(names, ".driver-ready");
   if (ready) {
-    found.pass(kNode, "ready", {{folder.path + "/.driver-ready", "there", ""}});
+    found.pass(kNode, "ready", {{folder.path + "/.driver-ready", "there"}});
   } else {
-    found.warn(kNode, "not ready", "ready", {{folder.path + "/.driver-ready", "", ""}});
+    found.warn(kNode, "not ready", "ready", {{folder.path + "/.driver-ready", ""}});
   }
 }
 
@@ -217,7 +215,6 @@ constexpr std::array kDriverChecks = {
           .remedy_class = RemedyClass::live,
           .about = "RDMA NIC",
           .covers = "drv.modules D13 D14 D15 F07 D26 E07",
-          .after = "",
           .parts = Part::modules,
           .look = modules},
     Check{.id = "drv.persist",
@@ -243,7 +240,6 @@ constexpr std::array kDriverChecks = {
           .remedy_class = RemedyClass::none,
           .about = "NIC of mlx5",
           .covers = "drv.stack L04 E14",
-          .after = "",
           .parts = Part::modules,
           .look = stack},
     Check{.id = "drv.container",
@@ -258,7 +254,6 @@ constexpr std::array kDriverChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "driver in a container",
           .covers = "D11 D29 E04 E12",
-          .after = "",
           .parts = Part::modules,
           .look = container},
 };

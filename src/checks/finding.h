@@ -30,9 +30,9 @@ std::string_view to_string(RemedyClass remedy);  ///< "R0"
 
 /// What was looked at, and what stood there.
 struct Evidence {
-  std::string path;   ///< of the file, or of the netlink attribute
-  std::string value;  ///< "" where it is not there or not known
-  std::string error;  ///< why it is not known; "" where it was read or is not there
+  std::string path;     ///< of the file, or of the netlink attribute
+  std::string value;    ///< "" where it is not there or not known
+  std::string error{};  ///< why it is not known; "" where it was read or is not there
 
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };

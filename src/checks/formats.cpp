@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/formats.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "data/xml.h"
 #include "report/text_width.h"

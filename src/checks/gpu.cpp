@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "checks/gpu_extra.h"
 #include "checks/groups.h"
@@ -20,12 +21,12 @@ void present(const Machine& machine, Findings& found) {
   if (machine.node.gpus.empty()) return;
   const auto count = machine.node.gpus.size();
   const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
-  const Evidence evidence{"/sys/bus/pci/devices", counted(count, "GPU"), ""};
+  const Evidence evidence{"/sys/bus/pci/devices", counted(count, "GPU")};
   if (known != nullptr && count < known->gpus && !known->may_have(count)) {
     std::vector<Evidence> all{evidence};
     for (const auto& address :
          topology::missing_functions(*known, machine.node, &topology::KnownSwitch::gpus))
-      all.push_back({pci_path(address, ""), "no such PCI function", ""});
+      all.push_back({pci_path(address, ""), "no such PCI function"});
     found.fail(kNode, counted(count, "GPU"), std::to_string(known->gpus) + " of " + known->name,
                std::move(all));
   } else {
@@ -38,10 +39,9 @@ void driver(const Machine& machine, Findings& found) {
   for (const auto& device : machine.node.pci) {
     if (node::gpu_row_of(device) == nullptr) continue;
     const auto subject = device.address.str();
-    const Evidence evidence{pci_path(device.address, "driver"), device.driver.value_or(""), ""};
-    const auto at = std::find_if(machine.node.gpus.begin(), machine.node.gpus.end(),
-                                 [&](const node::Gpu& gpu) { return gpu.pci == device.address; });
-    if (at != machine.node.gpus.end() && at->excluded) {
+    const Evidence evidence{pci_path(device.address, "driver"), device.driver.value_or("")};
+    const auto* gpu = find_by(machine.node.gpus, &node::Gpu::pci, device.address);
+    if (gpu != nullptr && gpu->excluded) {
       found.skip(subject, "excluded by the driver's configuration", {evidence});
     } else if (device.driver) {
       found.pass(subject, *device.driver, {evidence});
@@ -63,7 +63,7 @@ void peermem_module(const Machine& machine, Findings& found) {
     return;
   }
   const auto name = features::gpu_direct_of(machine.system).peermem;
-  const Evidence modules{"/proc/modules", name.empty() ? "no nvidia_peermem" : name, ""};
+  const Evidence modules{"/proc/modules", name.empty() ? "no nvidia_peermem" : name};
   if (!name.empty()) {
     found.pass(kNode, name + " is loaded", {modules});
   } else {
@@ -115,7 +115,7 @@ void gpudirect_storage(const Machine& machine, Findings& found) {
     return;
   }
   const std::string observed = *fs ? "nvidia_fs" : "no nvidia_fs";
-  found.pass(kNode, observed, {{"/proc/modules", observed, ""}});
+  found.pass(kNode, observed, {{"/proc/modules", observed}});
 }
 
 void vm_file(const Machine& machine, Findings& found) {
@@ -123,14 +123,14 @@ void vm_file(const Machine& machine, Findings& found) {
   const auto& file = machine.node.nccl_file;
   const auto& wishes = machine.wishes;
   if (file) {
-    found.pass(kNode, "NCCL is given " + file->path, {{file->path, "there", ""}});
+    found.pass(kNode, "NCCL is given " + file->path, {{file->path, "there"}});
   } else if (wishes.nri && wishes.nccl_file && !machine.topology.machine.empty()) {
     found.pass(kNode, "railhead gives containers the file of " + machine.topology.machine,
-               {{"injection.ncclTopoFile", "set", ""}});
+               {{"injection.ncclTopoFile", "set"}});
   } else {
     found.warn(kNode, "no switch between GPUs and NICs, and no file", "a topology file for NCCL",
-               {{"/etc/nccl.conf", "no NCCL_TOPO_FILE", ""},
-                {"/var/run/nvidia-topologyd/virtualTopology.xml", "", ""}});
+               {{"/etc/nccl.conf", "no NCCL_TOPO_FILE"},
+                {"/var/run/nvidia-topologyd/virtualTopology.xml", ""}});
   }
 }
 
@@ -149,7 +149,6 @@ constexpr std::array kGpuChecks = {
         .remedy_class = RemedyClass::hardware,
         .about = "GPU",
         .covers = "drv.nvidia L02",
-        .after = "",
         .look = present},
     Check{.id = "gpu.driver",
           .what = "Each GPU has a driver.",
@@ -160,7 +159,6 @@ constexpr std::array kGpuChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "GPU",
           .covers = "drv.nvidia F01",
-          .after = "",
           .look = driver},
     Check{.id = "gdr.peermem",
           .what = "nvidia_peermem is loaded, where that way is used.",
@@ -171,7 +169,6 @@ constexpr std::array kGpuChecks = {
           .remedy_class = RemedyClass::live,
           .about = "NVIDIA GPU with a driver",
           .covers = "gdr.peermem D30 L05 F09 E02",
-          .after = "",
           .parts = Part::modules,
           .look = peermem_module},
     Check{
@@ -188,7 +185,6 @@ constexpr std::array kGpuChecks = {
         .remedy_class = RemedyClass::cluster,
         .about = "NVIDIA GPU with a driver, and RDMA NIC",
         .covers = "gdr.route gdr.dmabuf D28 F05 F06 F31 E03 E14",
-        .after = "",
         .parts = Part::modules | Part::gpu_driver | Part::kernel,
         .look = route},
     Check{.id = "gdr.storage",
@@ -200,7 +196,6 @@ constexpr std::array kGpuChecks = {
           .remedy_class = RemedyClass::none,
           .about = "NVIDIA GPU with a driver",
           .covers = "gdr.gds F40 E16",
-          .after = "",
           .parts = Part::modules,
           .look = gpudirect_storage},
     Check{.id = "topo.vm-file",
@@ -216,7 +211,6 @@ constexpr std::array kGpuChecks = {
           .remedy_class = RemedyClass::live,
           .about = "virtual machine that hides its switches",
           .covers = "topo.vm_file N12",
-          .after = "",
           .look = vm_file},
 };
 

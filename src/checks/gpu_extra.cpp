@@ -77,7 +77,7 @@ void gdrcopy(const Machine& machine, Findings& found) {
     return;
   }
   const auto version = machine.system.text("/sys/module/gdrdrv/version");
-  const Evidence module{"/proc/modules", *loaded ? "gdrdrv" : "no gdrdrv", ""};
+  const Evidence module{"/proc/modules", *loaded ? "gdrdrv" : "no gdrdrv"};
   if (!*loaded) {
     found.skip(kNode, "gdrdrv is not loaded; only a program that uses GDRCopy needs it", {module});
     return;
@@ -88,12 +88,12 @@ void gdrcopy(const Machine& machine, Findings& found) {
     found.unknown(kNode, node);
   } else if (node.absent()) {
     found.warn(kNode, "gdrdrv is loaded, and /dev/gdrdrv is not there", "/dev/gdrdrv",
-               {module, {node.path, "", ""}});
+               {module, {node.path, ""}});
   } else if (major && node.value->major != *major) {
     found.warn(kNode, "/dev/gdrdrv has the major number " + std::to_string(node.value->major),
                std::to_string(*major),
-               {{node.path, std::to_string(node.value->major), ""},
-                {"/proc/devices", std::to_string(*major) + " gdrdrv", ""}});
+               {{node.path, std::to_string(node.value->major)},
+                {"/proc/devices", std::to_string(*major) + " gdrdrv"}});
   } else {
     const auto text = version.known() ? "gdrdrv " + *version.value : std::string("gdrdrv");
     found.pass(kNode, text, {module, evidence_of(version)});
@@ -110,10 +110,10 @@ void ibgda(const Machine& machine, Findings& found) {
     found.unknown(kNode, parameters);
   } else if (lacks->empty()) {
     found.pass(kNode, "EnableStreamMemOPs and PeerMappingOverride are set",
-               {{parameters.path, "EnableStreamMemOPs: 1, PeerMappingOverride=1", ""}});
+               {{parameters.path, "EnableStreamMemOPs: 1, PeerMappingOverride=1"}});
   } else {
     found.skip(kNode, *lacks + " not set; only NVSHMEM's IBGDA (DeepEP) needs them: pod.ibgda",
-               {{parameters.path, *lacks + " not set", ""}});
+               {{parameters.path, *lacks + " not set"}});
   }
 }
 
@@ -135,7 +135,6 @@ constexpr std::array kGpuExtraChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "library of NVIDIA's driver at the usual places",
           .covers = "drv.nvidia D05 L03",
-          .after = "",
           .parts = Part::gpu_driver,
           .look = owner},
     Check{.id = "gdr.gdrcopy",
@@ -149,7 +148,6 @@ constexpr std::array kGpuExtraChecks = {
           .remedy_class = RemedyClass::live,
           .about = "NVIDIA GPU with a driver",
           .covers = "gdr.gdrcopy F40",
-          .after = "",
           .parts = Part::modules | Part::gpu_driver,
           .look = gdrcopy},
     Check{.id = "gdr.ibgda",
@@ -162,7 +160,6 @@ constexpr std::array kGpuExtraChecks = {
           .remedy_class = RemedyClass::none,
           .about = "NVIDIA GPU with a driver",
           .covers = "",
-          .after = "",
           .parts = Part::gpu_driver,
           .look = ibgda},
 };
@@ -170,8 +167,7 @@ constexpr std::array kGpuExtraChecks = {
 }  // namespace
 
 bool has_nvidia(const Machine& machine) {
-  return std::any_of(machine.node.gpus.begin(), machine.node.gpus.end(),
-                     features::is_driven_nvidia);
+  return std::ranges::any_of(machine.node.gpus, features::is_driven_nvidia);
 }
 
 std::optional<std::uint64_t> gdrdrv_major(const Machine& machine) {

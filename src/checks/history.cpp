@@ -22,7 +22,7 @@ constexpr std::uint64_t kShortestSlope = 60;
 
 /// What a path of ours may be: nothing that a document has to escape.
 bool is_plain(std::string_view path) {
-  return path.size() <= kMaxPathBytes && std::all_of(path.begin(), path.end(), [](char c) {
+  return path.size() <= kMaxPathBytes && std::ranges::all_of(path, [](char c) {
            return c > ' ' && c < 0x7f && c != '"' && c != '\\';
          });
 }
@@ -103,7 +103,7 @@ Result<std::uint64_t> number_at(const data::Value& root, std::string_view key) {
 
 bool is_full(std::string_view path, std::uint64_t value) {
   const auto& all = system::kPmaCounters;
-  return std::any_of(all.begin(), all.end(), [&](const system::PmaCounter& counter) {
+  return std::ranges::any_of(all, [&](const system::PmaCounter& counter) {
     return counter.full == value && path.ends_with("counters/" + std::string(counter.name)) &&
            !path.ends_with("hw_counters/" + std::string(counter.name));
   });

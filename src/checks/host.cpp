@@ -21,7 +21,7 @@ void readable(const Machine& machine, Findings& found) {
                   {{problem.path, malformed ? problem.what : "", malformed ? "" : problem.what}});
   }
   if (machine.node.problems.empty()) {
-    found.pass(kNode, "all that was there could be read", {{"/sys", "read", ""}});
+    found.pass(kNode, "all that was there could be read", {{"/sys", "read"}});
   }
 }
 
@@ -45,11 +45,11 @@ void virtual_machine(const Machine& machine, Findings& found) {
   const auto vendor = node.dmi.sys_vendor.value_or("");
   const Evidence seen =
       node.cpu.arch == "arm64"
-          ? Evidence{"/sys/class/dmi/id/sys_vendor", vendor, ""}
+          ? Evidence{"/sys/class/dmi/id/sys_vendor", vendor}
           : Evidence{"/proc/cpuinfo", node.hypervisor ? "flag hypervisor" : "no flag hypervisor",
                      ""};
   found.pass(kNode, what,
-             {seen, {"/sys/class/dmi/id/product_name", node.dmi.product_name.value_or(""), ""}});
+             {seen, {"/sys/class/dmi/id/product_name", node.dmi.product_name.value_or("")}});
 }
 
 /// What the kernel calls a group whose addresses are not translated.
@@ -65,7 +65,7 @@ void iommu(const Machine& machine, Findings& found) {
     if (!nic.pci) continue;
     const auto group = machine.system.text(pci_path(*nic.pci, "iommu_group"));
     if (group.absent() && machine.system.text("/proc/cmdline").known()) {
-      found.pass(nic.name, "no IOMMU group", {{group.path, "", ""}});
+      found.pass(nic.name, "no IOMMU group", {{group.path, ""}});
       continue;
     }
     if (!found.knows(nic.name, group)) continue;
@@ -93,11 +93,11 @@ void numa(const Machine& machine, Findings& found) {
     const auto& numa_node = machine.arrangement.node.nics[n].numa_node;
     if (numa_node) {
       found.pass(nic.name, "NUMA node " + std::to_string(*numa_node),
-                 {{path, std::to_string(*numa_node), ""}});
+                 {{path, std::to_string(*numa_node)}});
     } else if (const auto* problem = machine.problem_with("/" + nic.pci->str() + "/numa_node")) {
       found.unknown(nic.name, path + ": " + problem->what, {{path, "", problem->what}});
     } else {
-      found.warn(nic.name, "no NUMA node", "a NUMA node", {{path, "-1", ""}});
+      found.warn(nic.name, "no NUMA node", "a NUMA node", {{path, "-1"}});
     }
   }
 }
@@ -122,9 +122,8 @@ void hugepages(const Machine& machine, Findings& found) {
 /// "performance", "schedutil"; what else stands there is none. Source: Linux
 /// include/linux/cpufreq.h (CPUFREQ_NAME_LEN).
 bool is_governor(std::string_view text) {
-  return !text.empty() && text.size() < 16 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || c == '_';
-  });
+  return !text.empty() && text.size() < 16 &&
+         std::ranges::all_of(text, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
 }
 
 void governor(const Machine& machine, Findings& found) {
@@ -136,11 +135,11 @@ void governor(const Machine& machine, Findings& found) {
   for (const auto& [value, paths] : by_value) {
     const auto observed = value + " on " + counted(paths.size(), "processor");
     if (value == "performance") {
-      found.pass(kNode, observed, {{paths.front(), value, ""}});
+      found.pass(kNode, observed, {{paths.front(), value}});
     } else if (!is_governor(value)) {
-      found.unknown(paths.front(), "no name of a governor", {{paths.front(), value, ""}});
+      found.unknown(paths.front(), "no name of a governor", {{paths.front(), value}});
     } else {
-      found.warn("governor " + value, observed, "performance", {{paths.front(), value, ""}});
+      found.warn("governor " + value, observed, "performance", {{paths.front(), value}});
     }
   }
 }
@@ -158,7 +157,6 @@ constexpr std::array kHostChecks = {
         .remedy_class = RemedyClass::none,
         .about = "file",
         .covers = "",
-        .after = "",
         .look = readable},
     Check{.id = "host.kernel",
           .what = "The kernel is new enough to register GPU memory through DMA-BUF.",
@@ -169,7 +167,6 @@ constexpr std::array kHostChecks = {
           .remedy_class = RemedyClass::reboot,
           .about = "kernel",
           .covers = "host.kernel F06",
-          .after = "",
           .parts = Part::kernel,
           .look = kernel},
     Check{.id = "host.virtual",
@@ -181,7 +178,6 @@ constexpr std::array kHostChecks = {
           .remedy_class = RemedyClass::none,
           .about = "machine",
           .covers = "host.virt D02 L01",
-          .after = "",
           .look = virtual_machine},
     Check{
         .id = "host.iommu",
@@ -194,7 +190,6 @@ constexpr std::array kHostChecks = {
         .remedy_class = RemedyClass::reboot,
         .about = "compute or storage NIC",
         .covers = "host.iommu",
-        .after = "",
         .parts = Part::kernel,
         .look = iommu},
     Check{.id = "host.numa",
@@ -207,7 +202,6 @@ constexpr std::array kHostChecks = {
           .remedy_class = RemedyClass::reboot,
           .about = "compute or storage NIC",
           .covers = "N13 N12",
-          .after = "",
           .look = numa},
     Check{.id = "host.hugepages",
           .what = "There are huge pages where the NIC's library asks for them (EFA).",
@@ -218,7 +212,6 @@ constexpr std::array kHostChecks = {
           .remedy_class = RemedyClass::live,
           .about = "Elastic Fabric Adapter",
           .covers = "",
-          .after = "",
           .parts = Part::kernel,
           .look = hugepages},
     Check{.id = "host.governor",
@@ -232,7 +225,6 @@ constexpr std::array kHostChecks = {
           .remedy_class = RemedyClass::live,
           .about = "frequency scaling",
           .covers = "C19",
-          .after = "",
           .parts = Part::kernel,
           .look = governor},
 };

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 
+#include "affinity/card.h"
 #include "base/contains.h"
 #include "base/text.h"
 #include "checks/groups.h"
@@ -26,7 +27,7 @@ bool is_active(const node::Port& port) {
 }
 
 bool has_active_port(const node::Nic& nic) {
-  return std::any_of(nic.ports.begin(), nic.ports.end(), is_active);
+  return std::ranges::any_of(nic.ports, is_active);
 }
 
 /// NICs of this one's role, itself included, and how many of them have an ACTIVE port.
@@ -48,12 +49,6 @@ Peers peers_of(const Machine& machine, std::size_t nic) {
   return peers;
 }
 
-/// Whether two functions are on one card: they differ in the function's number alone.
-bool on_one_card(const node::Nic& a, const node::Nic& b) {
-  return a.pci && b.pci && a.pci->domain == b.pci->domain && a.pci->bus == b.pci->bus &&
-         a.pci->device == b.pci->device;
-}
-
 /// Another device of the same card, or of the same `oneUp` entry, that is up in this one's place;
 /// nullptr: none.
 const node::Nic* stands_in(const Machine& machine, std::size_t nic) {
@@ -62,7 +57,7 @@ const node::Nic* stands_in(const Machine& machine, std::size_t nic) {
   for (std::size_t other = 0; other < nics.size(); ++other) {
     if (other == nic || !has_active_port(nics[other])) continue;
     const bool same_entry = entry != nullptr && machine.expected[other].one_up == entry;
-    if (same_entry || on_one_card(nics[nic], nics[other])) return &nics[other];
+    if (same_entry || affinity::are_in_one_slot(nics[nic], nics[other])) return &nics[other];
   }
   return nullptr;
 }
@@ -102,8 +97,8 @@ void judge_down(const Machine& machine, std::size_t n, const node::Port& port, F
   const auto& nic = machine.node.nics[n];
   const auto subject = port_name(nic, port);
   std::vector<Evidence> evidence = {
-      {port_path(nic, port, "state"), raw_state(port), ""},
-      {port_path(nic, port, "phys_state"), port.phys_state.value_or(""), ""}};
+      {port_path(nic, port, "state"), raw_state(port)},
+      {port_path(nic, port, "phys_state"), port.phys_state.value_or("")}};
   if (machine.expected[n].is_unused(port.number)) {
     found.pass(subject, state_text(port) + ", unused by design", std::move(evidence));
     return;
@@ -139,7 +134,7 @@ void port_state(const Machine& machine, Findings& found) {
       continue;
     }
     if (const auto* unused = machine.expected[n].unused) {
-      found.pass(nic.name, affinity::unused_text(*unused), {{unused->where, "expect", ""}});
+      found.pass(nic.name, affinity::unused_text(*unused), {{unused->where, "expect"}});
       continue;
     }
     if (!machine.carries_traffic(n)) continue;
@@ -150,7 +145,7 @@ void port_state(const Machine& machine, Findings& found) {
         found.unknown(port_name(nic, port), path + (problem ? ": " + problem->what : " is missing"),
                       {{path, "", problem ? problem->what : ""}});
       } else if (is_active(port)) {
-        found.pass(port_name(nic, port), "ACTIVE", {{path, raw_state(port), ""}});
+        found.pass(port_name(nic, port), "ACTIVE", {{path, raw_state(port)}});
       } else {
         judge_down(machine, n, port, found);
       }
@@ -190,8 +185,8 @@ bool is_of_type(const Machine& machine, std::size_t nic, const topology::KnownMa
   const auto& pci = machine.node.nics[nic].pci;
   if (!pci) return false;
   if (!known.tree_is_real) {
-    return std::any_of(known.switches.begin(), known.switches.end(),
-                       [&](const auto& one) { return contains(one.nics, *pci); });
+    return std::ranges::any_of(known.switches,
+                               [&](const auto& one) { return contains(one.nics, *pci); });
   }
   return machine.role(nic).role == affinity::Role::compute && machine.compute_nics() == known.nics;
 }
@@ -207,7 +202,7 @@ std::optional<std::pair<std::string, double>> stated_rate(const Machine& machine
 
 void judge_rate(const Machine& machine, std::size_t n, const node::Port& port, Findings& found) {
   const auto& nic = machine.node.nics[n];
-  const Evidence evidence{port_path(nic, port, "rate"), port.rate_text.value_or(""), ""};
+  const Evidence evidence{port_path(nic, port, "rate"), port.rate_text.value_or("")};
   const auto subject = port_name(nic, port);
   if (!port.rate_gbps) {
     found.unknown(subject, evidence.path + " is missing", {evidence});
@@ -248,8 +243,7 @@ void rate(const Machine& machine, Findings& found) {
 }
 
 bool has_full_pkey(const node::Port& port) {
-  return std::any_of(port.pkeys.begin(), port.pkeys.end(),
-                     [](std::uint16_t pkey) { return (pkey & 0x8000U) != 0; });
+  return std::ranges::any_of(port.pkeys, [](std::uint16_t pkey) { return (pkey & 0x8000U) != 0; });
 }
 
 void judge_fabric(const Machine& machine, const node::Nic& nic, const node::Port& port,
@@ -257,10 +251,10 @@ void judge_fabric(const Machine& machine, const node::Nic& nic, const node::Port
   const auto subject = port_name(nic, port);
   const auto* problem =
       machine.problem_with("/" + nic.name + "/ports/" + std::to_string(port.number) + "/pkeys/");
-  const Evidence lid{port_path(nic, port, "lid"), "0x" + to_hex(port.lid.value_or(0), 4), ""};
-  const Evidence sm{port_path(nic, port, "sm_lid"), "0x" + to_hex(port.sm_lid.value_or(0), 4), ""};
+  const Evidence lid{port_path(nic, port, "lid"), "0x" + to_hex(port.lid.value_or(0), 4)};
+  const Evidence sm{port_path(nic, port, "sm_lid"), "0x" + to_hex(port.sm_lid.value_or(0), 4)};
   if (!port.lid || !port.sm_lid) {
-    found.unknown(subject, lid.path + " or sm_lid is missing", {{lid.path, "", ""}});
+    found.unknown(subject, lid.path + " or sm_lid is missing", {{lid.path, ""}});
   } else if (*port.lid == 0 || *port.sm_lid == 0) {
     found.fail(subject, "lid " + lid.value + ", sm_lid " + sm.value, "both not 0", {lid, sm});
   } else if (!has_full_pkey(port) && problem != nullptr) {
@@ -268,7 +262,7 @@ void judge_fabric(const Machine& machine, const node::Nic& nic, const node::Port
                   {{problem->path, "", problem->what}});
   } else if (!port.pkeys.empty() && !has_full_pkey(port)) {
     auto& finding = found.warn(subject, "no full member of any partition", "a pkey with bit 15",
-                               {{port_path(nic, port, "pkeys"), "limited only", ""}});
+                               {{port_path(nic, port, "pkeys"), "limited only"}});
     finding.effect = "limited members of a partition cannot talk to each other";
     finding.remedy = "Have the subnet manager make this port a full member of its partition.";
   } else {
@@ -297,9 +291,7 @@ constexpr std::string_view kZeroGuid = "0000:0000:0000:0000";
 const node::Nic* same_guid(const Machine& machine, const node::Nic& nic) {
   for (const auto& other : machine.node.nics) {
     if (&other == &nic || other.node_guid != nic.node_guid || !nic.pci || !other.pci) continue;
-    const bool one_card = nic.pci->domain == other.pci->domain && nic.pci->bus == other.pci->bus &&
-                          nic.pci->device == other.pci->device;
-    if (!one_card) return &other;
+    if (!affinity::are_in_one_slot(nic, other)) return &other;
   }
   return nullptr;
 }
@@ -316,16 +308,16 @@ void guid(const Machine& machine, Findings& found) {
     } else if (const auto* other = same_guid(machine, nic);
                other != nullptr && *nic.node_guid != kZeroGuid) {
       auto& finding = found.warn(nic.name, "the GUID of " + other->name, "one of its own",
-                                 {{path, *nic.node_guid, ""}});
+                                 {{path, *nic.node_guid}});
       finding.effect = "the subnet manager takes one of them for the other -> no route to it";
       finding.remedy =
           "Give each its own: for a VF by its physical function, for a card by its firmware.";
     } else if (*nic.node_guid != kZeroGuid) {
-      found.pass(nic.name, "not zero", {{path, *nic.node_guid, ""}});
+      found.pass(nic.name, "not zero", {{path, *nic.node_guid}});
     } else if (function != nullptr && function->is_vf()) {
-      found.warn(nic.name, "zero", "a GUID", {{path, *nic.node_guid, ""}});
+      found.warn(nic.name, "zero", "a GUID", {{path, *nic.node_guid}});
     } else {
-      auto& finding = found.fail(nic.name, "zero", "a GUID", {{path, *nic.node_guid, ""}});
+      auto& finding = found.fail(nic.name, "zero", "a GUID", {{path, *nic.node_guid}});
       finding.remedy = "The firmware has no GUID: burn it anew, or replace the card.";
       finding.remedy_class = RemedyClass::hardware;
     }
@@ -429,7 +421,6 @@ constexpr std::array kLinkChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "InfiniBand device",
           .covers = "link.guid sriov.vfs",
-          .after = "",
           .look = guid},
     Check{.id = "link.counters",
           .what = "Error counters of ports still count.",

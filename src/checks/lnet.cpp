@@ -21,7 +21,7 @@ void judge_interface_line(std::string_view line, const std::string& path, Findin
   if (words.size() < 2 || at == std::string_view::npos) return;
   const auto network = words[0].substr(at + 1);
   if (network == "lo") return;
-  const Evidence evidence{path, std::string(network) + " " + std::string(words[1]), ""};
+  const Evidence evidence{path, std::string(network) + " " + std::string(words[1])};
   if (words[1] == "down") {
     found.fail(std::string(network), "down", "up", {evidence});
   } else {
@@ -42,7 +42,7 @@ void judge_declared(const Machine& machine, Findings& found) {
                   {evidence_of(networks)});
   } else if (has_driver == false) {
     auto& finding = found.fail(kNode, *networks.value + ", and no ko2iblnd", "module ko2iblnd",
-                               {evidence_of(networks), {"/proc/modules", "no ko2iblnd", ""}});
+                               {evidence_of(networks), {"/proc/modules", "no ko2iblnd"}});
     finding.remedy = "modprobe ko2iblnd. It has to be built for the OFED that is loaded.";
   } else {
     found.pass(kNode, *networks.value, {evidence_of(networks)});
@@ -80,7 +80,6 @@ constexpr std::array kLnetChecks = {
           .remedy_class = RemedyClass::restart,
           .about = "LNet",
           .covers = "E16",
-          .after = "",
           .parts = Part::modules | Part::nfs,
           .look = lnet_networks},
 };

@@ -37,7 +37,7 @@ std::vector<std::string> device_words(const Machine& machine) {
     if (nic.pci) add_function(machine, *nic.pci, words);
   }
   for (const auto& gpu : machine.node.gpus) add_function(machine, gpu.pci, words);
-  std::sort(words.begin(), words.end());
+  std::ranges::sort(words);
   words.erase(std::unique(words.begin(), words.end()), words.end());
   return words;
 }
@@ -47,10 +47,10 @@ Seen seen_of(const Machine& machine, LogTopic topic) {
   Seen seen;
   for (const auto& line : *machine.system.kernel_log.value) {
     if (line.pattern == nullptr || line.pattern->topic != topic) continue;
-    const bool is_ours = !line.pattern->names_device ||
-                         std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-                           return line.text.find(word) != std::string::npos;
-                         });
+    const bool is_ours =
+        !line.pattern->names_device || std::ranges::any_of(words, [&](const std::string& word) {
+          return line.text.find(word) != std::string::npos;
+        });
     if (!is_ours) continue;
     ++seen.count;
     seen.last = line.text;
@@ -68,11 +68,11 @@ void scan(const Machine& machine, Findings& found) {
   const auto seen = seen_of(machine, topic);
   if (seen.count == 0) {
     found.pass(kNode, "no such line among " + std::to_string(log.value->size()),
-               {{log.path, std::to_string(log.value->size()) + " lines", ""}});
+               {{log.path, std::to_string(log.value->size()) + " lines"}});
     return;
   }
   const auto observed = counted(seen.count, "line");
-  const std::vector<Evidence> evidence = {{log.path, seen.last, ""}};
+  const std::vector<Evidence> evidence = {{log.path, seen.last}};
   if constexpr (severity == Severity::fail) {
     found.fail(kNode, observed, "none", evidence);
   } else {
@@ -89,7 +89,7 @@ std::size_t busiest_minute(const std::vector<system::LogLine>& lines) {
   for (const auto& line : lines) {
     if (line.usec != 0 && line.text.find("mlx5") != std::string::npos) times.push_back(line.usec);
   }
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   std::size_t most = 0;
   for (std::size_t first = 0, at = 0; at < times.size(); ++at) {
     while (times[at] - times[first] > kMinuteUsec) ++first;
@@ -107,7 +107,7 @@ void flood(const Machine& machine, Findings& found) {
   const auto limit = kFloodPerMinute + 32 * machine.node.nics.size();
   const auto observed = std::to_string(most) + " lines of mlx5 in a minute, " +
                         std::to_string(restricted.count) + " of ACCESS_REG";
-  const Evidence evidence{log.path, restricted.count > 0 ? restricted.last : observed, ""};
+  const Evidence evidence{log.path, restricted.count > 0 ? restricted.last : observed};
   if (most > limit || restricted.count > kFloodPerMinute) {
     found.warn(kNode, observed, "at most " + std::to_string(limit), {evidence});
   } else {
@@ -129,7 +129,6 @@ constexpr std::array kLogChecks = {
           .remedy_class = RemedyClass::hardware,
           .about = "line",
           .covers = "kmsg.scan",
-          .after = "",
           .parts = Part::kernel_log,
           .look = scan<LogTopic::firmware, Severity::fail>},
     Check{.id = "log.optics",
@@ -141,7 +140,6 @@ constexpr std::array kLogChecks = {
           .remedy_class = RemedyClass::hardware,
           .about = "line",
           .covers = "kmsg.scan",
-          .after = "",
           .parts = Part::kernel_log,
           .look = scan<LogTopic::optics>},
     Check{.id = "log.power",
@@ -153,7 +151,6 @@ constexpr std::array kLogChecks = {
           .remedy_class = RemedyClass::hardware,
           .about = "line",
           .covers = "kmsg.scan",
-          .after = "",
           .parts = Part::kernel_log,
           .look = scan<LogTopic::power>},
     Check{.id = "log.peermem",
@@ -167,7 +164,6 @@ constexpr std::array kLogChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "line",
           .covers = "kmsg.scan D34",
-          .after = "",
           .parts = Part::kernel_log,
           .look = scan<LogTopic::peermem>},
     Check{.id = "log.dmabuf",
@@ -179,7 +175,6 @@ constexpr std::array kLogChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "line",
           .covers = "kmsg.scan",
-          .after = "",
           .parts = Part::kernel_log,
           .look = scan<LogTopic::dmabuf>},
     Check{.id = "log.iommu",
@@ -191,7 +186,6 @@ constexpr std::array kLogChecks = {
           .remedy_class = RemedyClass::reboot,
           .about = "line",
           .covers = "kmsg.scan",
-          .after = "",
           .parts = Part::kernel_log,
           .look = scan<LogTopic::iommu>},
     Check{
@@ -206,7 +200,6 @@ constexpr std::array kLogChecks = {
         .remedy_class = RemedyClass::hardware,
         .about = "line",
         .covers = "kmsg.scan pci.aer",
-        .after = "",
         .parts = Part::kernel_log,
         .look = scan<LogTopic::aer>},
     Check{.id = "log.driver",
@@ -222,7 +215,6 @@ constexpr std::array kLogChecks = {
           .remedy_class = RemedyClass::reboot,
           .about = "line",
           .covers = "kmsg.scan",
-          .after = "",
           .parts = Part::kernel_log,
           .look = scan<LogTopic::driver>},
     Check{.id = "log.pinning",
@@ -236,7 +228,6 @@ constexpr std::array kLogChecks = {
           .remedy_class = RemedyClass::restart,
           .about = "line",
           .covers = "kmsg.scan",
-          .after = "",
           .parts = Part::kernel_log,
           .look = scan<LogTopic::pinning>},
     Check{.id = "log.gpu",
@@ -251,7 +242,6 @@ constexpr std::array kLogChecks = {
           .remedy_class = RemedyClass::hardware,
           .about = "line",
           .covers = "kmsg.scan",
-          .after = "",
           .parts = Part::kernel_log,
           .look = scan<LogTopic::gpu>},
     Check{
@@ -266,7 +256,6 @@ constexpr std::array kLogChecks = {
         .remedy_class = RemedyClass::restart,
         .about = "line",
         .covers = "kmsg.scan C10",
-        .after = "",
         .parts = Part::kernel_log,
         .look = flood},
 };

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/find.h"
 
 namespace railhead::checks {
 
@@ -43,8 +43,8 @@ std::vector<std::size_t> Machine::traffic_nics() const {
 bool Machine::has_layer(std::size_t nic, node::LinkLayer layer) const {
   const auto& one = node.nics[nic];
   return one.registered && !one.elsewhere &&
-         std::any_of(one.ports.begin(), one.ports.end(),
-                     [&](const node::Port& port) { return port.link_layer == layer; });
+         std::ranges::any_of(one.ports,
+                             [&](const node::Port& port) { return port.link_layer == layer; });
 }
 
 bool Machine::has_layer(node::LinkLayer layer) const {
@@ -67,18 +67,14 @@ bool Machine::same_model(std::size_t a, std::size_t b) const {
 }
 
 const node::Problem* Machine::unreadable(std::string_view path) const {
-  const auto at =
-      std::find_if(node.problems.begin(), node.problems.end(), [&](const node::Problem& problem) {
-        return problem.kind == node::Problem::Kind::unreadable && problem.path == path;
-      });
-  return at == node.problems.end() ? nullptr : &*at;
+  return find_where(node.problems, [&](const node::Problem& problem) {
+    return problem.kind == node::Problem::Kind::unreadable && problem.path == path;
+  });
 }
 
 const node::Problem* Machine::problem_with(std::string_view part) const {
-  const auto at = std::find_if(node.problems.begin(), node.problems.end(), [&](const auto& one) {
-    return one.path.find(part) != std::string::npos;
-  });
-  return at == node.problems.end() ? nullptr : &*at;
+  return find_where(node.problems,
+                    [&](const auto& one) { return one.path.find(part) != std::string::npos; });
 }
 
 std::optional<bool> Machine::has_module(std::string_view name) const {

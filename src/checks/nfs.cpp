@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
 #include "checks/groups.h"
 #include "proof/nfs_use.h"
 
@@ -15,11 +14,11 @@ namespace {
 bool is_wanted(const Machine& machine) {
   const auto& nfs = machine.system.nfs;
   const auto& known = nfs.mounts.value;
-  return (known &&
-          std::any_of(known->mounts.begin(), known->mounts.end(),
-                      [](const auto& one) { return usage::is_rdma_protocol(one.protocol); })) ||
-         std::any_of(nfs.declared.begin(), nfs.declared.end(),
-                     [](const auto& one) { return usage::asks_for_rdma(one.options); });
+  return (known && std::ranges::any_of(
+                       known->mounts,
+                       [](const auto& one) { return usage::is_rdma_protocol(one.protocol); })) ||
+         std::ranges::any_of(nfs.declared,
+                             [](const auto& one) { return usage::asks_for_rdma(one.options); });
 }
 
 /// In the kernel's tree xprtrdma and svcrdma are other names of rpcrdma; OFED has them apart.
@@ -30,12 +29,12 @@ void module(const Machine& machine, Findings& found) {
     const auto there = machine.has_module(name);
     known = known || there.has_value();
     if (there == std::optional(true)) {
-      found.pass(kNode, std::string(name) + " is loaded", {{"/proc/modules", name, ""}});
+      found.pass(kNode, std::string(name) + " is loaded", {{"/proc/modules", name}});
       return;
     }
   }
   if (known) {
-    found.fail(kNode, "not loaded", "rpcrdma", {{"/proc/modules", "no rpcrdma", ""}});
+    found.fail(kNode, "not loaded", "rpcrdma", {{"/proc/modules", "no rpcrdma"}});
   } else {
     found.unknown(kNode, machine.system.text("/proc/modules"));
   }
@@ -44,7 +43,7 @@ void module(const Machine& machine, Findings& found) {
 void judge(const proof::JudgedNfs& judged, const std::string& source, Findings& found) {
   using proof::NfsVerdict;
   const auto& [mount, use] = judged;
-  const Evidence evidence{source, mount.server + ":" + mount.path + " " + use.why, ""};
+  const Evidence evidence{source, mount.server + ":" + mount.path + " " + use.why};
   switch (use.verdict) {
     case NfsVerdict::rdma: found.pass(mount.mount_point, "RDMA", {evidence}); return;
     case NfsVerdict::tcp:
@@ -84,7 +83,6 @@ constexpr std::array kNfsChecks = {
           .remedy_class = RemedyClass::live,
           .about = "NFS mount that asks for RDMA",
           .covers = "nfs.rdma F08 E13",
-          .after = "",
           .parts = Part::modules | Part::nfs,
           .look = module},
     Check{.id = "nfs.transport",
@@ -99,7 +97,6 @@ constexpr std::array kNfsChecks = {
           .remedy_class = RemedyClass::restart,
           .about = "NFS mount",
           .covers = "nfs.rdma F22 F23 F24",
-          .after = "",
           .parts = Part::nfs,
           .look = transport},
 };

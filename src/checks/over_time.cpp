@@ -49,7 +49,7 @@ Outages outages_in_log(const Machine& machine, const node::Nic& nic) {
   const auto begin = begin_of_window(end);
   Outages outages;
   outages.within_seconds = History::kWindowSeconds;
-  outages.evidence = {log.path, std::to_string(log.value->size()) + " lines", ""};
+  outages.evidence = {log.path, std::to_string(log.value->size()) + " lines"};
   for (const auto& line : *log.value) {
     const auto seconds = line.usec / kSecondUsec;
     if (seconds < begin || seconds > end || !system::says_link_down(line.text, nic.pci->str())) {
@@ -150,7 +150,7 @@ Comparison compare_looks(const Machine& machine, const node::Nic& nic, const nod
     ++result.compared;
     const auto more = static_cast<double>(*now - *before);
     if (more == 0 || more / seconds <= counter.per_second) continue;
-    result.grown.push_back({path, std::to_string(*before) + " -> " + std::to_string(*now), ""});
+    result.grown.push_back({path, std::to_string(*before) + " -> " + std::to_string(*now)});
   }
   return result;
 }
@@ -177,12 +177,12 @@ Comparison compare_history(const History& history, const node::Nic& nic, const n
 
 void judge_growth(const node::Nic& nic, const node::Port& port, Comparison seen, Findings& found) {
   const auto subject = port_name(nic, port);
-  const Evidence counters{port_path(nic, port, "counters"), "compared", ""};
+  const Evidence counters{port_path(nic, port, "counters"), "compared"};
   if (!seen.grown.empty()) {
     const auto observed = counted(seen.grown.size(), "counter") + " grew" + seen.during;
     found.warn(subject, observed, "no growth beyond the usual", std::move(seen.grown));
   } else if (seen.compared == 0) {
-    found.unknown(subject, "no counter could be compared", {{counters.path, "", ""}});
+    found.unknown(subject, "no counter could be compared", {{counters.path, ""}});
   } else {
     found.pass(subject, counted(seen.compared, "counter") + " did not grow" + seen.during,
                {counters});

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "checks/groups.h"
 #include "checks/pci_config.h"
@@ -68,7 +69,7 @@ bool judge_known(const Machine& machine, const topology::KnownMachine& known,
   }
   for (const auto& address : missing) {
     auto& finding = found.fail(address.str(), "no such PCI function", "one of the " + expected,
-                               {{pci_path(address, ""), "", ""}});
+                               {{pci_path(address, ""), ""}});
     advise_order(known.order, finding);
   }
   if (!known.switches.empty() || count >= known.nics) return missing.empty();
@@ -90,7 +91,7 @@ void nic_present(const Machine& machine, Findings& found) {
   }
   const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
   const auto count = machine.compute_nics();
-  const Evidence evidence{folder, counted(count, "compute NIC"), ""};
+  const Evidence evidence{folder, counted(count, "compute NIC")};
   if (known != nullptr && !judge_known(machine, *known, evidence, found)) return;
   if (machine.node.nics.empty()) {
     auto& finding =
@@ -112,10 +113,10 @@ void nic_present(const Machine& machine, Findings& found) {
 std::string_view rdma_module(const node::PciDevice* function) {
   constexpr std::array kModules = {std::pair{node::kVendorMellanox, std::string_view("mlx5_ib")},
                                    std::pair{node::kVendorAmazon, std::string_view("efa")}};
-  const auto* at = std::find_if(kModules.begin(), kModules.end(), [&](const auto& one) {
+  const auto* row = find_where(kModules, [&](const auto& one) {
     return function != nullptr && one.first == function->vendor;
   });
-  return at == kModules.end() ? std::string_view() : at->second;
+  return row == nullptr ? std::string_view() : row->second;
 }
 
 /// What loads it; "" where this program does not know the vendor.
@@ -130,7 +131,7 @@ void nic_driver(const Machine& machine, Findings& found) {
     if (!nic.pci) continue;
     const auto* function = machine.function(n);
     const auto path = pci_path(*nic.pci, "driver");
-    const Evidence evidence{path, nic.driver.value_or(""), ""};
+    const Evidence evidence{path, nic.driver.value_or("")};
     if (nic.elsewhere) {
       found.pass(nic.name, "its RDMA device is in a pod's namespace", {evidence});
     } else if (nic.registered) {
@@ -146,10 +147,10 @@ void nic_driver(const Machine& machine, Findings& found) {
                     {evidence, {problem->path, "", problem->what}});
     } else if (machine.node.rdma_netns != node::RdmaNetns::shared) {
       found.unknown(nic.name, "no RDMA device here; it may be in another network namespace",
-                    {evidence, {pci_path(*nic.pci, "infiniband"), "", ""}});
+                    {evidence, {pci_path(*nic.pci, "infiniband"), ""}});
     } else if (nic.driver) {
       auto& finding = found.fail(nic.name, *nic.driver + " and no RDMA device", "an RDMA device",
-                                 {evidence, {pci_path(*nic.pci, "infiniband"), "", ""}});
+                                 {evidence, {pci_path(*nic.pci, "infiniband"), ""}});
       finding.remedy = load_text(function) +
                        "where it is loaded, the kernel's log says why the device did not come up";
       finding.remedy += nic.driver == "mlx5_core" ? " (devlink dev param enable_roce)." : ".";
@@ -206,8 +207,8 @@ std::vector<Evidence> link_evidence(const node::PciDevice& device, const node::P
                                     const std::optional<node::PciLink>& current,
                                     const std::optional<node::PciLink>& possible) {
   const auto& end = above != nullptr ? *above : device;
-  return {{pci_path(device.address, "current_link_speed"), current ? link_text(*current) : "", ""},
-          {pci_path(end.address, "max_link_speed"), possible ? link_text(*possible) : "", ""}};
+  return {{pci_path(device.address, "current_link_speed"), current ? link_text(*current) : ""},
+          {pci_path(end.address, "max_link_speed"), possible ? link_text(*possible) : ""}};
 }
 
 void judge_slot(const Machine& machine, const std::string& subject, const node::PciDevice& device,
@@ -295,8 +296,8 @@ void aer(const Machine& machine, Findings& found) {
     }
     const auto observed = std::to_string(*fatals) + " fatal, " + std::to_string(*others) +
                           " other uncorrected since the start";
-    const std::vector<Evidence> evidence = {{fatal.path, std::to_string(*fatals), ""},
-                                            {nonfatal.path, std::to_string(*others), ""}};
+    const std::vector<Evidence> evidence = {{fatal.path, std::to_string(*fatals)},
+                                            {nonfatal.path, std::to_string(*others)}};
     if (*fatals + *others > 0) {
       found.warn(name, observed, "none", evidence);
     } else {
@@ -321,7 +322,6 @@ constexpr std::array kPciChecks = {
           .remedy_class = RemedyClass::hardware,
           .about = "PCI function",
           .covers = "pci.nic.present D02 D03 L01 F02",
-          .after = "",
           .look = nic_present},
     Check{.id = "pci.nic-driver",
           .what = "Each NIC that is to carry traffic has a driver and an RDMA device.",
@@ -336,7 +336,6 @@ constexpr std::array kPciChecks = {
           .remedy_class = RemedyClass::live,
           .about = "RDMA NIC with a PCI function",
           .covers = "pci.nic.present F07 F14",
-          .after = "",
           .look = nic_driver},
     Check{.id = "pci.link",
           .what = "Each PCIe link on the way of a NIC has the speed and width that its ends can do "
@@ -350,7 +349,6 @@ constexpr std::array kPciChecks = {
           .remedy_class = RemedyClass::hardware,
           .about = "compute or storage NIC behind a bridge",
           .covers = "pci.link",
-          .after = "",
           .parts = Part::pci_config,
           .look = link},
     Check{.id = "pci.aer",
@@ -362,7 +360,6 @@ constexpr std::array kPciChecks = {
           .remedy_class = RemedyClass::hardware,
           .about = "error counter of a compute or storage NIC",
           .covers = "pci.aer",
-          .after = "",
           .parts = Part::pci_config,
           .look = aer},
 };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
 #include "base/sort_unique.h"
 #include "base/text.h"
 #include "checks/groups.h"
@@ -49,7 +50,7 @@ struct AcsLook {
 Evidence acs_evidence(const Machine& machine, const node::PciAddress& bridge) {
   const auto& control = known_config(machine, bridge)->acs_control;
   return {pci_path(bridge, "config"),
-          control ? "ACSCtl 0x" + to_hex(*control, 4) : "no ACS capability", ""};
+          control ? "ACSCtl 0x" + to_hex(*control, 4) : "no ACS capability"};
 }
 
 AcsLook look_at_bridges(const Machine& machine, const std::vector<WantedAcs>& wanted) {
@@ -60,9 +61,8 @@ AcsLook look_at_bridges(const Machine& machine, const std::vector<WantedAcs>& wa
       continue;
     }
     const auto control = known_config(machine, bridge)->acs_control.value_or(0);
-    const bool fits = std::any_of(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
-      return has_pattern(control, pattern);
-    });
+    const bool fits = std::ranges::any_of(
+        patterns, [&](std::string_view pattern) { return has_pattern(control, pattern); });
     if (fits) {
       look.right = acs_evidence(machine, bridge);
     } else {
@@ -84,7 +84,7 @@ Finding& unknown_acs(const std::string& subject, const Evidence& unread, Finding
 
 /// The bridge below `common` on the way to a function; nullptr where the function is right below.
 const node::PciAddress* next_below(const node::PciDevice& device, const node::PciAddress& common) {
-  const auto at = std::find(device.bridges.begin(), device.bridges.end(), common);
+  const auto at = std::ranges::find(device.bridges, common);
   return at == device.bridges.end() || at + 1 == device.bridges.end() ? nullptr : &*(at + 1);
 }
 
@@ -151,13 +151,13 @@ void judge_pair_of_guests(const Machine& machine, const node::PciDevice& nic,
                                         {nic.bridges.front(), {kIsolated, kNoCompletions}}});
   const auto* config = known_config(machine, nic.address);
   if (look.unread || config == nullptr || !config->whole) {
-    unknown_acs(subject, look.unread.value_or(Evidence{pci_path(nic.address, "config"), "", ""}),
+    unknown_acs(subject, look.unread.value_or(Evidence{pci_path(nic.address, "config"), ""}),
                 found);
     return;
   }
   if (!config->ats_control) {
     auto& finding = found.warn(subject, "no address translation service", "ATS",
-                               {{pci_path(nic.address, "config"), "no ATS capability", ""}});
+                               {{pci_path(nic.address, "config"), "no ATS capability"}});
     finding.effect = "a guest's requests go up to the IOMMU -> GPUDirect at half the rate, or none";
     finding.remedy = "mlxconfig -d " + subject + " set ATS_ENABLED=1, then restart the machine.";
   } else if (!look.wrong.empty()) {
@@ -208,7 +208,7 @@ const node::PciDevice* gpu_below_switch_of(const Machine& machine, const node::P
   for (const auto* gpu : gpu_functions(machine)) {
     const auto common = topology::common_bridge(dma, *gpu);
     if (!common || next_below(dma, *common) == nullptr) continue;
-    const auto at = std::find(gpu->bridges.begin(), gpu->bridges.end(), *common);
+    const auto at = std::ranges::find(gpu->bridges, *common);
     const auto deep = static_cast<std::size_t>(at - gpu->bridges.begin()) + 1;
     if (deep <= depth) continue;
     depth = deep;
@@ -259,8 +259,7 @@ void judge_data_direct(const Machine& machine, const node::PciDevice& dma, Findi
 bool is_grace_port(const node::PciDevice& device) {
   constexpr std::array<unsigned, 3> kIds = {0x22b1, 0x22b2, 0x22b8};
   constexpr unsigned kNvidia = 0x10de;
-  return device.vendor == kNvidia &&
-         std::find(kIds.begin(), kIds.end(), device.device) != kIds.end();
+  return device.vendor == kNvidia && contains(kIds, device.device);
 }
 
 void judge_grace(const Machine& machine, Findings& found) {
@@ -339,7 +338,6 @@ constexpr std::array kAcsChecks = {
           .remedy_class = RemedyClass::reboot,
           .about = "compute NIC below a switch with GPUs",
           .covers = "pci.acs_ats",
-          .after = "",
           .parts = Part::pci_config | Part::kernel | Part::gpu_driver,
           .look = acs},
 };

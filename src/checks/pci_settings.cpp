@@ -25,7 +25,7 @@ void look_at(const Machine& machine, const node::PciDevice& device, const std::s
       judge(device, subject, fact);
       return;
     }
-    found.unknown(subject, fact.path + " has no PCI Express capability", {{fact.path, "", ""}});
+    found.unknown(subject, fact.path + " has no PCI Express capability", {{fact.path, ""}});
     return;
   }
   const auto why = unread->error == "EPERM" ? ": 64 bytes are shown without CAP_SYS_ADMIN"
@@ -49,7 +49,7 @@ void for_each_config(const Machine& machine, Findings& found, Judge judge) {
 }
 
 Evidence device_control(const ConfigFact& config) {
-  return {config.path, "DevCtl 0x" + to_hex(*config.value->device_control, 4), ""};
+  return {config.path, "DevCtl 0x" + to_hex(*config.value->device_control, 4)};
 }
 
 std::string bytes_or_reserved(const std::optional<unsigned>& bytes) {

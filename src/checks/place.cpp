@@ -43,7 +43,7 @@ void layer(const Machine& machine, Findings& found) {
     if (!nic.registered || nic.elsewhere || nic.ports.empty()) continue;
     const auto layer = affinity::link_layer_of(nic, machine.function(n));
     const Evidence evidence{port_path(nic, nic.ports.front(), "link_layer"),
-                            std::string(to_string(layer)), ""};
+                            std::string(to_string(layer))};
     if (machine.role(n).role == affinity::Role::compute) {
       found.pass(nic.name, std::string(to_string(layer)), {evidence});
       continue;
@@ -52,7 +52,7 @@ void layer(const Machine& machine, Findings& found) {
     const auto* gpu = twin != nullptr ? missed_by(machine, n) : nullptr;
     if (gpu == nullptr) continue;
     found.warn(nic.name, std::string(to_string(layer)), "the link layer of " + twin->name,
-               {evidence, {pci_path(gpu->pci, ""), "this GPU has no other NIC as near", ""}});
+               {evidence, {pci_path(gpu->pci, ""), "this GPU has no other NIC as near"}});
   }
 }
 
@@ -62,9 +62,8 @@ bool is_shared(const Machine& machine, std::size_t nic) {
   if (machine.node.gpus.empty()) return false;
   if (machine.role(nic).role == affinity::Role::compute) return true;
   const auto& roles = machine.deal.roles;
-  const bool alone = std::none_of(roles.begin(), roles.end(), [](const auto& role) {
-    return role.role == affinity::Role::compute;
-  });
+  const bool alone = std::ranges::none_of(
+      roles, [](const auto& role) { return role.role == affinity::Role::compute; });
   return alone || missed_by(machine, nic) != nullptr;
 }
 
@@ -73,7 +72,7 @@ void management_nic(const Machine& machine, Findings& found) {
     const auto& nic = machine.node.nics[n];
     for (const auto& netdev : nic.netdevs) {
       if (!machine.node.carries_main_route(netdev)) continue;
-      const Evidence evidence{"/proc/1/net/route", "the default route leaves by " + netdev, ""};
+      const Evidence evidence{"/proc/1/net/route", "the default route leaves by " + netdev};
       if (is_shared(machine, n)) {
         found.warn(nic.name, "carries the node's default route", "a NIC for RDMA alone",
                    {evidence});
@@ -112,7 +111,6 @@ constexpr std::array kPlaceChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "RDMA NIC with the default route",
           .covers = "net.mgmt_nic F39",
-          .after = "",
           .look = management_nic},
 };
 

@@ -25,7 +25,7 @@ std::string numbers(const host::DeviceNode& node) {
 }
 
 Evidence node_evidence(const Container& container, const ContainerNode& node) {
-  return {container.root + node.path, numbers(node.node), ""};
+  return {container.root + node.path, numbers(node.node)};
 }
 
 bool is_uverbs(const ContainerNode& node) {
@@ -39,7 +39,7 @@ bool is_management(const ContainerNode& node) {
 
 bool has_uverbs(const Container& container) {
   const auto& nodes = container.rdma_nodes.value;
-  return nodes && std::any_of(nodes->begin(), nodes->end(), is_uverbs);
+  return nodes && std::ranges::any_of(*nodes, is_uverbs);
 }
 
 /// What the machine has at these numbers: "umad0 of mlx5_0"; "" for nothing.
@@ -79,7 +79,7 @@ void judge_uverbs(const Machine& machine, const Container& container, const Cont
 /// A container without RDMA nodes: nothing to say, unless it has GPUs on a machine with NICs.
 void judge_none(const Machine& machine, const Container& container, Findings& found) {
   const auto& gpus = container.gpu_nodes;
-  const Evidence none{container.root + "/dev/infiniband", "", ""};
+  const Evidence none{container.root + "/dev/infiniband", ""};
   if (!gpus.value) {
     found.unknown(container.name, gpus);
   } else if (gpus.value->empty()) {
@@ -90,7 +90,7 @@ void judge_none(const Machine& machine, const Container& container, Findings& fo
     found.warn(
         container.name, "no RDMA device, and " + counted(gpus.value->size(), "GPU"),
         "the uverbs nodes of the NICs near its GPUs",
-        {none, {container.root + gpus.value->front().path, numbers(gpus.value->front().node), ""}});
+        {none, {container.root + gpus.value->front().path, numbers(gpus.value->front().node)}});
   }
 }
 
@@ -105,13 +105,12 @@ void devices(const Machine& machine, Findings& found) {
       for (const auto& node : *nodes.value) {
         if (is_uverbs(node)) judge_uverbs(machine, container, node, found);
       }
-      const bool has_cm =
-          std::any_of(nodes.value->begin(), nodes.value->end(),
-                      [](const auto& one) { return one.path == "/dev/infiniband/rdma_cm"; });
+      const bool has_cm = std::ranges::any_of(
+          *nodes.value, [](const auto& one) { return one.path == "/dev/infiniband/rdma_cm"; });
       if (has_cm) continue;
       auto& finding =
           found.warn(container.name + "/rdma_cm", "no rdma_cm", "/dev/infiniband/rdma_cm",
-                     {{container.root + "/dev/infiniband/rdma_cm", "", ""}});
+                     {{container.root + "/dev/infiniband/rdma_cm", ""}});
       finding.effect =
           "programs that connect by rdma_cm fail (NVSHMEM's IBGDA, NFS tools, ucmatose)";
     }
@@ -127,7 +126,7 @@ void management_nodes(const Machine& machine, Findings& found) {
     }
     if (evidence.empty()) {
       found.pass(container.name, "no umad or issm",
-                 {{container.root + "/dev/infiniband", "uverbs, rdma_cm", ""}});
+                 {{container.root + "/dev/infiniband", "uverbs, rdma_cm"}});
     } else {
       auto observed = counted(evidence.size(), "node") + " of umad or issm";
       found.warn(container.name, std::move(observed), "none", std::move(evidence));
@@ -139,16 +138,16 @@ void management_nodes(const Machine& machine, Findings& found) {
 void judge_access(const Container& container, const ContainerNode& node, Findings& found) {
   const auto subject = container.name + "/" + host::base_name(node.path);
   if (container.held.value && contains(*container.held.value, node.path)) {
-    found.pass(subject, "a process has it open", {{container.held.path, node.path, ""}});
+    found.pass(subject, "a process has it open", {{container.held.path, node.path}});
   } else if (!container.device_rules.value) {
     found.unknown(subject, container.device_rules);
   } else if (may_open(*container.device_rules.value, node.node)) {
-    found.pass(subject, "allowed", {{container.device_rules.path, numbers(node.node) + " rw", ""}});
+    found.pass(subject, "allowed", {{container.device_rules.path, numbers(node.node) + " rw"}});
   } else {
     found.fail(
         subject, "no rule of the device cgroup allows " + numbers(node.node),
         "c " + numbers(node.node) + " rw",
-        {{container.device_rules.path, counted(container.device_rules.value->size(), "rule"), ""},
+        {{container.device_rules.path, counted(container.device_rules.value->size(), "rule")},
          node_evidence(container, node)});
   }
 }
@@ -192,8 +191,8 @@ void judge_memlock(const Container& container, Findings& found) {
   const auto first = is_in_first_user_namespace(container);
   const auto observed = bytes_text(limit) + ", " + lock_text(container, has, first);
   const std::vector<Evidence> evidence = {
-      {container.process.path + "/limits", "Max locked memory " + bytes_text(limit), ""},
-      {container.process.path + "/status", "CapEff " + to_hex(capabilities, 16), ""},
+      {container.process.path + "/limits", "Max locked memory " + bytes_text(limit)},
+      {container.process.path + "/status", "CapEff " + to_hex(capabilities, 16)},
       checks::evidence_of(container.uid_map)};
   if (!limit) {
     found.unknown(container.name, container.process.path + "/limits has no line Max locked memory",
@@ -226,7 +225,7 @@ void privileged(const Machine& machine, Findings& found) {
     if (!found.knows(container.name, rules)) continue;
     // A device that no container is given by itself: /dev/mem.
     const bool all = may_open(*rules.value, {'c', 1, 1, 0, 0, 0});
-    const Evidence evidence{rules.path, counted(rules.value->size(), "device rule"), ""};
+    const Evidence evidence{rules.path, counted(rules.value->size(), "device rule")};
     if (all) {
       found.warn(container.name, "it may open every device", "the devices that it was given",
                  {evidence});
@@ -285,7 +284,6 @@ constexpr std::array kPodChecks = {
           .remedy_class = RemedyClass::restart,
           .about = "container",
           .covers = "pod.devices N01 N08 C16 D33 E06 E08 E18",
-          .after = "",
           .look = devices,
           .scope = Scope::pod},
     Check{.id = "pod.device-access",
@@ -314,7 +312,6 @@ constexpr std::array kPodChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "container with uverbs nodes",
           .covers = "pod.devices N07 E07 E11",
-          .after = "",
           .look = management_nodes,
           .scope = Scope::pod},
     Check{.id = "pod.privileged",
@@ -326,7 +323,6 @@ constexpr std::array kPodChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "container",
           .covers = "N02",
-          .after = "",
           .look = privileged,
           .scope = Scope::pod},
     Check{
@@ -344,7 +340,6 @@ constexpr std::array kPodChecks = {
         .remedy_class = RemedyClass::restart,
         .about = "container with uverbs nodes",
         .covers = "rt.memlock D22 D23 L06 L13 C17 C25 F26 E09 E10",
-        .after = "",
         .look = pod_memlock,
         .scope = Scope::pod},
     Check{.id = "pod.gid",
@@ -403,7 +398,6 @@ constexpr std::array kPodChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "container with GPUs",
           .covers = "pod.shm C24 F26",
-          .after = "",
           .look = shared_memory,
           .scope = Scope::pod},
     Check{.id = "pod.affinity",
@@ -434,7 +428,6 @@ constexpr std::array kPodChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "container",
           .covers = "pod.transport D35 C22 C23 F30 E18",
-          .after = "",
           .look = pod_transport,
           .scope = Scope::pod},
 };
@@ -458,7 +451,7 @@ std::vector<std::size_t> given_nics(const Machine& machine, const Container& con
     const auto nic = is_uverbs(node) ? nic_of_node(machine, node) : std::nullopt;
     if (nic && !contains(nics, *nic)) nics.push_back(*nic);
   }
-  std::sort(nics.begin(), nics.end());
+  std::ranges::sort(nics);
   return nics;
 }
 
@@ -467,12 +460,10 @@ std::vector<std::size_t> given_gpus(const Machine& machine, const Container& con
   if (!container.gpu_nodes.value) return gpus;
   for (std::size_t g = 0; g < machine.node.gpus.size(); ++g) {
     const auto& gpu = machine.node.gpus[g];
-    const bool has = std::any_of(
-        container.gpu_nodes.value->begin(), container.gpu_nodes.value->end(), [&](const auto& one) {
-          return (gpu.minor && one.path == "/dev/nvidia" + std::to_string(*gpu.minor)) ||
-                 (gpu.drm_render &&
-                  one.path == "/dev/dri/renderD" + std::to_string(*gpu.drm_render));
-        });
+    const bool has = std::ranges::any_of(*container.gpu_nodes.value, [&](const auto& one) {
+      return (gpu.minor && one.path == "/dev/nvidia" + std::to_string(*gpu.minor)) ||
+             (gpu.drm_render && one.path == "/dev/dri/renderD" + std::to_string(*gpu.drm_render));
+    });
     if (has) gpus.push_back(g);
   }
   return gpus;

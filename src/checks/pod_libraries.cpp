@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "checks/gpu_extra.h"
 #include "checks/groups.h"
@@ -33,9 +34,9 @@ constexpr std::array kProviders = {
 
 /// "" where it is not known.
 std::string_view provider_of(const node::Nic& nic) {
-  const auto* at = std::find_if(kProviders.begin(), kProviders.end(),
-                                [&](const auto& row) { return row.first == nic.driver; });
-  return at == kProviders.end() ? std::string_view() : at->second;
+  const auto* row =
+      find_where(kProviders, [&](const auto& one) { return one.first == nic.driver; });
+  return row == nullptr ? std::string_view() : row->second;
 }
 
 /// "/usr/lib64/libibverbs/libmlx5-rdmav34.so" is of mlx5; so is libmlx5.so.1, into which it leads.
@@ -45,17 +46,12 @@ bool is_of_provider(std::string_view path, std::string_view provider) {
 }
 
 const std::string* find_library(const std::vector<std::string>& paths, std::string_view beginning) {
-  const auto at = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
-    return host::base_name(path).starts_with(beginning);
-  });
-  return at == paths.end() ? nullptr : &*at;
+  return find_where(paths,
+                    [&](const auto& path) { return host::base_name(path).starts_with(beginning); });
 }
 
 const std::string* find_provider(const std::vector<std::string>& paths, std::string_view provider) {
-  const auto at = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
-    return is_of_provider(path, provider);
-  });
-  return at == paths.end() ? nullptr : &*at;
+  return find_where(paths, [&](const auto& path) { return is_of_provider(path, provider); });
 }
 
 /// The drivers of its NICs whose provider is known, each once.
@@ -74,22 +70,22 @@ void judge_libraries(const Container& container, std::string_view provider, Find
   const auto& mapped = container.mapped.value ? *container.mapped.value : none;
   const auto* taken = find_provider(mapped, provider);
   if (taken != nullptr) {
-    found.pass(subject, *taken, {{container.mapped.path, *taken, ""}});
+    found.pass(subject, *taken, {{container.mapped.path, *taken}});
     return;
   }
   if (!found.knows(subject, container.libraries)) return;
   const auto& there = *container.libraries.value;
   const auto* verbs = find_library(there.found, "libibverbs.so");
   const auto* plugin = find_provider(there.found, provider);
-  const Evidence searched{container.root, join(there.searched, ", "), ""};
+  const Evidence searched{container.root, join(there.searched, ", ")};
   if (verbs != nullptr && plugin != nullptr) {
-    found.pass(subject, *verbs + ", " + *plugin, {{container.root + *plugin, "there", ""}});
+    found.pass(subject, *verbs + ", " + *plugin, {{container.root + *plugin, "there"}});
   } else if (!there.unreadable.empty()) {
     found.unknown(subject, there.unreadable.front(), {searched});
   } else if (verbs != nullptr) {
     found.fail(subject, *verbs + " without a provider",
                "lib" + std::string(provider) + "-rdmav*.so",
-               {searched, {container.root + *verbs, "there", ""}});
+               {searched, {container.root + *verbs, "there"}});
   } else {
     auto& finding =
         found.warn(subject, "no libibverbs.so.1", "one that the loader finds", {searched});
@@ -133,20 +129,18 @@ void judge_suffix(const Container& container, std::string_view provider, Finding
     found.unknown(subject, wanted);
   } else if (contains(there, *wanted.value)) {
     found.pass(subject, "lib" + std::string(provider) + *wanted.value,
-               {{wanted.path, *wanted.value, ""}});
+               {{wanted.path, *wanted.value}});
   } else {
     found.fail(subject,
                "providers " + join(there, ", ") + ", and libibverbs loads " + *wanted.value,
-               "lib" + std::string(provider) + *wanted.value, {{wanted.path, *wanted.value, ""}});
+               "lib" + std::string(provider) + *wanted.value, {{wanted.path, *wanted.value}});
   }
 }
 
 void judge_abi(const Container& container, const node::Nic& nic, const system::Text& abi,
                Findings& found) {
-  const auto* range = std::find_if(kAbiRanges.begin(), kAbiRanges.end(), [&](const AbiRange& one) {
-    return one.provider == provider_of(nic);
-  });
-  if (range == kAbiRanges.end() || abi.absent()) return;
+  const auto* range = find_by(kAbiRanges, &AbiRange::provider, provider_of(nic));
+  if (range == nullptr || abi.absent()) return;
   const auto subject = container.name + "/" + nic.name;
   const auto number = abi.known() ? parse_unsigned(*abi.value) : Result<std::uint64_t>(0);
   const auto supported = range->least == range->most
@@ -170,8 +164,9 @@ void judge_abi(const Container& container, const node::Nic& nic, const system::T
 /// What a process has open works.
 bool holds_a_device(const Container& container) {
   return container.held.value &&
-         std::any_of(container.held.value->begin(), container.held.value->end(),
-                     [](const std::string& path) { return path.find("uverbs") != path.npos; });
+         std::ranges::any_of(*container.held.value, [](const std::string& path) {
+           return path.find("uverbs") != path.npos;
+         });
 }
 
 void library_abi(const Machine& machine, Findings& found) {
@@ -179,7 +174,7 @@ void library_abi(const Machine& machine, Findings& found) {
     const auto providers = providers_of(machine, container);
     if (!providers.empty() && holds_a_device(container)) {
       found.pass(container.name, "a process has a device open",
-                 {{container.held.path, join(*container.held.value, ", "), ""}});
+                 {{container.held.path, join(*container.held.value, ", ")}});
       continue;
     }
     for (const auto provider : providers) judge_suffix(container, provider, found);
@@ -199,14 +194,14 @@ void ucx(const Machine& machine, Findings& found) {
     const auto* taken = mapped ? find_library(*mapped, "libuct_ib") : nullptr;
     if (taken != nullptr) {
       found.pass(container.name, "a process has taken " + *taken,
-                 {{container.mapped.path, *taken, ""}});
+                 {{container.mapped.path, *taken}});
       continue;
     }
     for (const auto& one : container.ucx) {
       const auto subject = container.name + one.path;
       const Evidence folder{container.root + one.modules, one.has_verbs ? "libuct_ib" : "",
                             one.unreadable};
-      const Evidence library{container.root + one.path, one.mapped ? "mapped" : "there", ""};
+      const Evidence library{container.root + one.path, one.mapped ? "mapped" : "there"};
       if (!one.unreadable.empty()) {
         found.unknown(subject, one.modules + ": " + one.unreadable, {folder});
       } else if (one.has_verbs) {
@@ -223,27 +218,27 @@ void judge_gdrcopy(const Machine& machine, const Container& container, const std
                    Findings& found) {
   const auto& node = container.gdrdrv;
   const auto major = gdrdrv_major(machine);
-  const Evidence asks{container.root + library, "there", ""};
+  const Evidence asks{container.root + library, "there"};
   if (!node.value && !node.absent()) {
     found.unknown(container.name, node);
   } else if (node.absent()) {
     found.warn(container.name, library + ", and no /dev/gdrdrv", "/dev/gdrdrv",
-               {asks, {node.path, "", ""}});
+               {asks, {node.path, ""}});
   } else if (major && node.value->major != *major) {
     found.fail(container.name,
                "/dev/gdrdrv has the major number " + std::to_string(node.value->major),
                std::to_string(*major),
-               {{node.path, std::to_string(node.value->major), ""},
-                {"/proc/devices", std::to_string(*major) + " gdrdrv", ""}});
+               {{node.path, std::to_string(node.value->major)},
+                {"/proc/devices", std::to_string(*major) + " gdrdrv"}});
   } else if (container.device_rules.value &&
              !may_open(*container.device_rules.value, *node.value)) {
     found.fail(
         container.name, "no rule of the device cgroup allows /dev/gdrdrv", "c MAJOR:0 rw",
-        {{node.path, std::to_string(node.value->major), ""},
-         {container.device_rules.path, counted(container.device_rules.value->size(), "rule"), ""}});
+        {{node.path, std::to_string(node.value->major)},
+         {container.device_rules.path, counted(container.device_rules.value->size(), "rule")}});
   } else {
     found.pass(container.name, "/dev/gdrdrv is there",
-               {{node.path, std::to_string(node.value->major), ""}});
+               {{node.path, std::to_string(node.value->major)}});
   }
 }
 
@@ -266,12 +261,12 @@ std::optional<Evidence> asks_for_ibgda(const Container& container) {
   for (const auto& entry : container.environment.value.value_or(std::vector<std::string>())) {
     const auto value = std::string_view(entry).substr(std::min(entry.size(), kVariable.size()));
     const bool on = !value.empty() && contains(std::string_view("1tTyY"), value.front());
-    if (entry.starts_with(kVariable) && on) return Evidence{container.environment.path, entry, ""};
+    if (entry.starts_with(kVariable) && on) return Evidence{container.environment.path, entry};
   }
   const auto& mapped = container.mapped.value;
   const auto* library = mapped ? find_library(*mapped, "nvshmem_transport_ibgda") : nullptr;
   if (library == nullptr) return std::nullopt;
-  return Evidence{container.mapped.path, *library, ""};
+  return Evidence{container.mapped.path, *library};
 }
 
 bool lets_the_cpu_ring(const Container& container) {
@@ -291,13 +286,13 @@ void ibgda_in_pod(const Machine& machine, Findings& found) {
       found.unknown(container.name, parameters);
     } else if (lacks->empty()) {
       found.pass(container.name, "the driver lets GPUs ring the NIC",
-                 {*asks, {parameters.path, "EnableStreamMemOPs, PeerMappingOverride", ""}});
+                 {*asks, {parameters.path, "EnableStreamMemOPs, PeerMappingOverride"}});
     } else if (container.gdrdrv.value) {
-      found.pass(container.name, "by GDRCopy", {*asks, {container.gdrdrv.path, "there", ""}});
+      found.pass(container.name, "by GDRCopy", {*asks, {container.gdrdrv.path, "there"}});
     } else {
       found.warn(container.name, *lacks + " not set, and no GDRCopy",
                  "EnableStreamMemOPs=1 and PeerMappingOverride=1, or /dev/gdrdrv",
-                 {*asks, {parameters.path, *lacks + " not set", ""}});
+                 {*asks, {parameters.path, *lacks + " not set"}});
     }
   }
 }
@@ -377,7 +372,6 @@ constexpr std::array kPodLibraryChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "container with GPUs and libgdrapi",
           .covers = "gdr.gdrcopy F40",
-          .after = "",
           .parts = Part::gpu_driver,
           .look = gdrcopy_in_pod,
           .scope = Scope::pod},
@@ -396,7 +390,6 @@ constexpr std::array kPodLibraryChecks = {
           .remedy_class = RemedyClass::reboot,
           .about = "container that goes by IBGDA",
           .covers = "pod.env",
-          .after = "",
           .parts = Part::gpu_driver,
           .look = ibgda_in_pod,
           .scope = Scope::pod},

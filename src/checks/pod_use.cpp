@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "checks/pod.h"
 #include "inject/transports_of.h"
@@ -29,9 +30,9 @@ std::string_view address_of(const Container& container, const std::vector<node::
 void judge_gids(const Container& container, const std::string& port,
                 const std::vector<node::Gid>& gids, const std::string& path, Findings& found) {
   const auto subject = container.name + "/" + port;
-  const Evidence table{path, counted(gids.size(), "GID"), ""};
+  const Evidence table{path, counted(gids.size(), "GID")};
   const Evidence own{container.addresses.path,
-                     counted(container.addresses.value->size(), "local address"), ""};
+                     counted(container.addresses.value->size(), "local address")};
   const auto routed = address_of(container, gids, false);
   const auto local = address_of(container, gids, true);
   if (!routed.empty()) {
@@ -56,7 +57,7 @@ void judge_gids_of(const Machine& machine, const Container& container, const nod
       // Its /sys is not mounted: in shared mode the node's has the same table.
       if (machine.node.rdma_netns != node::RdmaNetns::shared) {
         found.unknown(container.name + "/" + name, "its sysfs does not show the device",
-                      {{container.root + "/sys/class/infiniband/" + nic.name, "", ""}});
+                      {{container.root + "/sys/class/infiniband/" + nic.name, ""}});
       } else {
         judge_gids(container, name, port.gids, port_path(nic, port, "gids"), found);
       }
@@ -75,9 +76,8 @@ std::optional<bool> has_own_network(const Container& container) {
 }
 
 bool has_ethernet(const Machine& machine, const std::vector<std::size_t>& nics) {
-  return std::any_of(nics.begin(), nics.end(), [&](std::size_t nic) {
-    return machine.has_layer(nic, node::LinkLayer::ethernet);
-  });
+  return std::ranges::any_of(
+      nics, [&](std::size_t nic) { return machine.has_layer(nic, node::LinkLayer::ethernet); });
 }
 
 /// The machine's NICs as the libraries in the container see them.
@@ -138,7 +138,7 @@ bool judge_prefix(const Machine& machine, const Container& container, Findings& 
                    std::string(entry.text.empty() ? entry.name : entry.text) +
                        " is the beginning of " + join(meant, ", "),
                    "=" + std::string(entry.name),
-                   {{container.environment.path, "NCCL_IB_HCA=" + std::string(*value), ""}});
+                   {{container.environment.path, "NCCL_IB_HCA=" + std::string(*value)}});
     finding.effect = "NCCL takes names by their beginning -> it uses a NIC that nobody named";
     finding.remedy = "Put = in front: NCCL_IB_HCA==" + std::string(entry.name) + ".";
     return true;
@@ -155,7 +155,7 @@ bool judge_gdr_level(const Container& container, Findings& found) {
   auto& finding = found.warn(
       subject_of(container, kVariable), std::string(*value) + ", a legacy number",
       "a word (PIX, PXB, PHB, SYS), or nothing",
-      {{container.environment.path, std::string(kVariable) + "=" + std::string(*value), ""}});
+      {{container.environment.path, std::string(kVariable) + "=" + std::string(*value)}});
   finding.effect = "4 and 5 force GPUDirect across processors, which is slower than a copy";
   finding.remedy = "Leave it out, unless a measurement on this machine says otherwise.";
   return true;
@@ -169,15 +169,15 @@ bool judge_interface(const Container& container, Findings& found) {
   if (!value || !container.netdevs.value) return false;
   const auto list = transports::nccl_list(*value);
   const auto& netdevs = *container.netdevs.value;
-  if (std::any_of(netdevs.begin(), netdevs.end(),
-                  [&](const std::string& netdev) { return list.takes(netdev, 1); })) {
+  if (std::ranges::any_of(netdevs,
+                          [&](const std::string& netdev) { return list.takes(netdev, 1); })) {
     return false;
   }
-  auto& finding = found.fail(
-      subject_of(container, kVariable), "names none of its interfaces",
-      "one of " + join(netdevs, ", "),
-      {{container.environment.path, std::string(kVariable) + "=" + std::string(*value), ""},
-       {container.netdevs.path, join(netdevs, ", "), ""}});
+  auto& finding =
+      found.fail(subject_of(container, kVariable), "names none of its interfaces",
+                 "one of " + join(netdevs, ", "),
+                 {{container.environment.path, std::string(kVariable) + "=" + std::string(*value)},
+                  {container.netdevs.path, join(netdevs, ", ")}});
   finding.effect = "NCCL finds no interface to meet its peers by -> the job ends at its start";
   finding.remedy = "Leave it out, or name an interface of the pod.";
   return true;
@@ -205,8 +205,8 @@ bool judge_traffic_class(const Machine& machine, const Container& container,
           std::string(*value) + " is DSCP " + std::to_string(dscp) +
               ", whose priority does not pause at " + netdev,
           "a class of a priority that pauses",
-          {{container.environment.path, std::string(variable) + "=" + std::string(*value), ""},
-           {at->second.path, "PFC mask " + to_hex(*dcb.pfc, 2), ""}});
+          {{container.environment.path, std::string(variable) + "=" + std::string(*value)},
+           {at->second.path, "PFC mask " + to_hex(*dcb.pfc, 2)}});
       finding.effect = "its packets are dropped where the fabric's own would wait";
       finding.remedy = "Set it to four times a DSCP of roce.flow-control that pauses.";
       return true;
@@ -222,7 +222,7 @@ bool judge_contradictions(const Machine& machine, const Container& container, Fi
   const auto reading = transports::read_environment(environment, &known);
   for (const auto& one : reading.contradictions) {
     const auto subject = subject_of(container, one.variable);
-    const std::vector<Evidence> evidence = {{container.environment.path, one.text, ""}};
+    const std::vector<Evidence> evidence = {{container.environment.path, one.text}};
     if (one.nothing_left && &one == reading.obstacle()) {
       found.fail(subject, one.text, "a NIC that it has", evidence);
     } else {
@@ -245,8 +245,8 @@ std::vector<std::string> ports_of(const Machine& machine, const transports::Libr
   for (const auto nic : nics) {
     if (is_front_end(machine, nic) != front_end) continue;
     const auto begin = machine.node.nics[nic].name + ":";
-    std::copy_if(use.ports.begin(), use.ports.end(), std::back_inserter(ports),
-                 [&](const std::string& port) { return port.starts_with(begin); });
+    std::ranges::copy_if(use.ports, std::back_inserter(ports),
+                         [&](const std::string& port) { return port.starts_with(begin); });
   }
   return ports;
 }
@@ -280,27 +280,27 @@ void judge_front_end(const Machine& machine, const Container& container, Finding
     if (!use.known || others.empty() || front_end.empty()) continue;
     any = true;
     const std::string variable(list.variable);
-    auto& finding = found.warn(
-        subject_of(container, list.variable), "uses " + join(front_end, ", ") + ", too",
-        join(others, ", ") + " alone",
-        {{container.environment.path,
-          variable + "=" + std::string(value_of(container, list.variable).value_or("")), ""},
-         {container.rdma_nodes.path, join(front_end, ", "), ""}});
+    auto& finding =
+        found.warn(subject_of(container, list.variable), "uses " + join(front_end, ", ") + ", too",
+                   join(others, ", ") + " alone",
+                   {{container.environment.path,
+                     variable + "=" + std::string(value_of(container, list.variable).value_or(""))},
+                    {container.rdma_nodes.path, join(front_end, ", ")}});
     finding.remedy = variable + "=" + std::string(list.begin) + join(others, ",") +
                      "; better, give the container the NICs of its GPUs alone: the agent does, "
                      "and sets NCCL_IB_HCA (UCX_NET_DEVICES with injection.ucxEnvironment).";
   }
   if (any) return;
   found.pass(container.name, "no library takes a front-end NIC",
-             {{container.rdma_nodes.path, counted(nics.size(), "NIC"), ""}});
+             {{container.rdma_nodes.path, counted(nics.size(), "NIC")}});
 }
 
 void judge_affinity(const Machine& machine, const Container& container, std::size_t gpu,
                     const std::vector<std::size_t>& nics,
                     const std::vector<affinity::Usability>& usable, Findings& found) {
   const auto& row = machine.topology.gpu_nic[gpu];
-  const auto nearest = *std::min_element(
-      nics.begin(), nics.end(), [&](std::size_t a, std::size_t b) { return row[a] < row[b]; });
+  const auto nearest = *std::ranges::min_element(
+      nics, [&](std::size_t a, std::size_t b) { return row[a] < row[b]; });
   std::optional<std::size_t> better;
   for (const auto nic : machine.traffic_nics()) {
     const bool counts = machine.role(nic).role == affinity::Role::compute && usable[nic].usable &&
@@ -311,7 +311,7 @@ void judge_affinity(const Machine& machine, const Container& container, std::siz
     return machine.node.nics[nic].name + " at " + std::string(to_string(row[nic].relation));
   };
   const auto subject = container.name + "/" + machine.node.gpus[gpu].pci.str();
-  const Evidence evidence{container.root + "/dev/infiniband", text(nearest), ""};
+  const Evidence evidence{container.root + "/dev/infiniband", text(nearest)};
   if (!better) {
     found.pass(subject, text(nearest), {evidence});
   } else if (machine.topology.confidence == topology::Confidence::low) {
@@ -333,7 +333,7 @@ void pod_gids(const Machine& machine, Findings& found) {
       found.unknown(container.name, unread);
     } else if (!*own) {
       found.skip(container.name, "it is in the node's network namespace: roce.gid",
-                 {{container.network.path, *container.network.value, ""}});
+                 {{container.network.path, *container.network.value}});
     } else {
       for (const auto nic : nics) judge_gids_of(machine, container, machine.node.nics[nic], found);
     }
@@ -356,7 +356,7 @@ void pod_environment(const Machine& machine, Findings& found) {
     found.pass(
         container.name, "nothing in it contradicts what it has",
         {{container.environment.path,
-          variables.empty() ? "no variable of NCCL, UCX or NVSHMEM" : join(variables, " "), ""}});
+          variables.empty() ? "no variable of NCCL, UCX or NVSHMEM" : join(variables, " ")}});
   }
 }
 
@@ -384,13 +384,12 @@ void pod_affinity(const Machine& machine, Findings& found) {
 void pod_transport(const Machine& machine, Findings& found) {
   using proof::Verdict;
   for (const auto& container : machine.containers) {
-    const auto use = std::find_if(
-        machine.uses.begin(), machine.uses.end(),
-        [&](const proof::PodUse& one) { return one.record.container_id == container.id; });
-    if (use == machine.uses.end()) continue;
+    const auto* use = find_where(
+        machine.uses, [&](const auto& one) { return one.record.container_id == container.id; });
+    if (use == nullptr) continue;
     std::vector<Evidence> evidence;
-    for (const auto& one : use->evidence) evidence.push_back({one.source, one.value, ""});
-    if (evidence.empty()) evidence.push_back({"RDMA netlink", use->why, ""});
+    for (const auto& one : use->evidence) evidence.push_back({one.source, one.value});
+    if (evidence.empty()) evidence.push_back({"RDMA netlink", use->why});
     switch (use->verdict) {
       case Verdict::rdma: found.pass(container.name, use->why, std::move(evidence)); break;
       case Verdict::idle: found.skip(container.name, use->why, std::move(evidence)); break;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/report.h"
+#include "base/contains.h"
 
 #include <algorithm>
 #include <array>
@@ -50,7 +51,7 @@ std::string blocked_text(const Diagnosis& diagnosis, const Finding& failure) {
   for (const auto& finding : diagnosis.findings) {
     if (finding.state != State::skip || finding.reason != reason) continue;
     const std::string id(finding.id);
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+    if (!contains(ids, id)) ids.push_back(id);
   }
   return join(ids, ", ");
 }
@@ -93,7 +94,7 @@ void add_unknown(const Diagnosis& diagnosis, report::Report& report) {
   for (const auto& finding : diagnosis.findings) {
     if (finding.state != State::unknown) continue;
     const std::string id(finding.id);
-    const auto at = std::find_if(lines.begin(), lines.end(), [&](const Line& line) {
+    const auto at = std::ranges::find_if(lines, [&](const Line& line) {
       return line.reason == finding.reason || line.ids.back() == id;
     });
     auto& line = at == lines.end() ? lines.emplace_back(Line{{}, finding.reason}) : *at;
@@ -157,9 +158,8 @@ const Finding* worst(const Diagnosis& diagnosis) {
 }  // namespace
 
 std::size_t count_of(const Diagnosis& diagnosis, State state) {
-  return static_cast<std::size_t>(
-      std::count_if(diagnosis.findings.begin(), diagnosis.findings.end(),
-                    [&](const Finding& finding) { return finding.state == state; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      diagnosis.findings, [&](const Finding& finding) { return finding.state == state; }));
 }
 
 Outcome outcome_of(const Diagnosis& diagnosis) {

@@ -23,14 +23,14 @@ std::string gid_text(const node::Gid& gid) {
 }
 
 Evidence gid_evidence(const node::Nic& nic, const node::Port& port, const node::Gid& gid) {
-  return {port_path(nic, port, "gids/" + std::to_string(gid.index)), gid.value, ""};
+  return {port_path(nic, port, "gids/" + std::to_string(gid.index)), gid.value};
 }
 
 void gid(const Machine& machine, Findings& found) {
   for_each_roce_port(machine, [&](std::size_t n, const node::Port& port) {
     const auto& nic = machine.node.nics[n];
     const auto subject = port_name(nic, port);
-    const Evidence folder{port_path(nic, port, "gids"), counted(port.gids.size(), "entry"), ""};
+    const Evidence folder{port_path(nic, port, "gids"), counted(port.gids.size(), "entry")};
     if (const auto* problem = machine.unreadable(folder.path)) {
       found.unknown(subject, folder.path + ": " + problem->what,
                     {{folder.path, "", problem->what}});
@@ -41,8 +41,8 @@ void gid(const Machine& machine, Findings& found) {
       return;
     }
     const node::Gid* local = nullptr;
-    const bool untyped = std::any_of(port.gids.begin(), port.gids.end(),
-                                     [](const node::Gid& one) { return !one.type; });
+    const bool untyped =
+        std::ranges::any_of(port.gids, [](const node::Gid& one) { return !one.type; });
     for (const auto& one : port.gids) {
       const bool is_link_local = one.value.starts_with("fe80:");
       if (is_v2(one) && !is_link_local) {
@@ -125,7 +125,7 @@ void judge_ecn(const Machine& machine, const std::string& subject, const std::st
       found.unknown(subject, np.known() ? rp : np);
       return;
     }
-    last = {np.path, *np.value, ""};
+    last = {np.path, *np.value};
     if (*np.value == "1" && *rp.value == "1") on.push_back(digit);
   }
   if (on.empty()) {
@@ -180,15 +180,15 @@ void judge_arp(const Machine& machine, const std::string& subnet, const std::str
   const auto ignore = setting(machine, netdev, "arp_ignore");
   const auto announce = setting(machine, netdev, "arp_announce");
   if (!ignore || !announce) {
-    found.unknown(netdev, path + "arp_ignore or arp_announce is not known", {{path, "", ""}});
+    found.unknown(netdev, path + "arp_ignore or arp_announce is not known", {{path, ""}});
     return;
   }
   const auto observed =
       "arp_ignore " + std::to_string(*ignore) + ", arp_announce " + std::to_string(*announce);
   const std::vector<Evidence> evidence = {
-      {path + "arp_ignore", std::to_string(*ignore), ""},
-      {path + "arp_announce", std::to_string(*announce), ""},
-      {"/proc/1/net/route", "subnet " + subnet + " by several netdevs", ""}};
+      {path + "arp_ignore", std::to_string(*ignore)},
+      {path + "arp_announce", std::to_string(*announce)},
+      {"/proc/1/net/route", "subnet " + subnet + " by several netdevs"}};
   if (*ignore == 0 || *announce < 2) {
     found.warn(netdev, observed, "arp_ignore 1 or 2, arp_announce 2", evidence);
   } else {
@@ -274,7 +274,6 @@ constexpr std::array kRoceChecks = {
           .remedy_class = RemedyClass::live,
           .about = "subnet with several RoCE netdevs",
           .covers = "",
-          .after = "",
           .parts = Part::netdevs | Part::kernel,
           .look = arp},
 };

@@ -87,18 +87,17 @@ std::string usual_settings(const Machine& machine, const std::vector<QosPort>& p
 /// Whether a GID of the NIC is that of a VLAN, whose tag has a priority of its own.
 bool has_vlan(const Machine& machine, const QosPort& one) {
   const auto& nic = machine.node.nics[one.nic];
-  return std::any_of(nic.ports.begin(), nic.ports.end(), [&](const node::Port& port) {
-    return std::any_of(port.gids.begin(), port.gids.end(), [&](const node::Gid& gid) {
-      return gid.netdev && gid.netdev != one.netdev;
-    });
+  return std::ranges::any_of(nic.ports, [&](const node::Port& port) {
+    return std::ranges::any_of(
+        port.gids, [&](const node::Gid& gid) { return gid.netdev && gid.netdev != one.netdev; });
   });
 }
 
 /// Whether a packet can get a priority that pauses: by its DSCP, else by its VLAN.
 bool reaches_paused(const Machine& machine, const QosPort& one, const Dcb& dcb) {
   if (!host::maps_dscp(dcb)) return has_vlan(machine, one);
-  return std::any_of(dcb.dscp->begin(), dcb.dscp->end(),
-                     [&](const auto& entry) { return pauses(dcb, entry.second); });
+  return std::ranges::any_of(*dcb.dscp,
+                             [&](const auto& entry) { return pauses(dcb, entry.second); });
 }
 
 void judge_flow_control(const Machine& machine, const std::vector<QosPort>& ports,
@@ -109,7 +108,7 @@ void judge_flow_control(const Machine& machine, const std::vector<QosPort>& port
   }
   const auto& dcb = *one.fact->value;
   const auto text = settings_text(dcb);
-  const Evidence evidence{one.fact->path, text, ""};
+  const Evidence evidence{one.fact->path, text};
   const auto usual = usual_settings(machine, ports, one);
   if (!usual.empty() && usual != text) {
     auto& finding = found.warn(one.subject, text, usual + ", as like ports here", {evidence});
@@ -144,8 +143,7 @@ void judge_class(const QosPort& one, const system::Text& text, std::uint64_t val
   const auto priorities = host::priorities_of(dcb, dscp);
   const auto observed = "traffic class " + std::to_string(value) + ": DSCP " +
                         std::to_string(dscp) + ", priority " + host::priorities_text(priorities);
-  const std::vector<Evidence> evidence = {evidence_of(text),
-                                          {one.fact->path, settings_text(dcb), ""}};
+  const std::vector<Evidence> evidence = {evidence_of(text), {one.fact->path, settings_text(dcb)}};
   if (pauses(dcb, priorities)) {
     found.pass(one.subject, observed + ", which pauses", evidence);
   } else {

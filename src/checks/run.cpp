@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "checks/check.h"
 #include "checks/groups.h"
@@ -58,12 +59,12 @@ std::vector<Finding> findings_of(const Check& check, const Machine& machine) {
   Findings found(check);
   check.look(machine, found);
   auto all = found.take(kNode);
-  if (machine.node.hypervisor) std::for_each(all.begin(), all.end(), hand_to_provider);
+  if (machine.node.hypervisor) std::ranges::for_each(all, hand_to_provider);
   return all;
 }
 
 void add_with_before(const Check& check, std::vector<const Check*>& wanted) {
-  if (std::find(wanted.begin(), wanted.end(), &check) != wanted.end()) return;
+  if (contains(wanted, &check)) return;
   wanted.push_back(&check);
   for (const auto& word : split_words(check.after)) {
     const auto* before = find_check(std::string_view(word).substr(0, word.find(':')));
@@ -77,7 +78,7 @@ std::vector<const Check*> with_before(const std::vector<const Check*>& checks) {
   for (const auto* check : checks) add_with_before(*check, wanted);
   std::vector<const Check*> ordered;
   for (const auto* check : every_check()) {
-    if (std::find(wanted.begin(), wanted.end(), check) != wanted.end()) ordered.push_back(check);
+    if (contains(wanted, check)) ordered.push_back(check);
   }
   return ordered;
 }
@@ -108,8 +109,7 @@ const std::vector<const Check*>& all_checks(Scope scope) {
 
 const Check* find_check(std::string_view id) {
   const auto& all = every_check();
-  const auto at =
-      std::find_if(all.begin(), all.end(), [&](const Check* check) { return check->id == id; });
+  const auto at = std::ranges::find_if(all, [&](const Check* check) { return check->id == id; });
   return at == all.end() ? nullptr : *at;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "checks/groups.h"
 #include "data/below.h"
@@ -32,7 +33,7 @@ std::vector<const system::Service*> runtimes(const Machine& machine, Findings& f
     found.unknown(kNode, seen);
   } else if (all.empty() && *seen.value < 2) {
     found.unknown(kNode, "no name of a process can be read in /proc",
-                  {{"/proc", counted(*seen.value, "process"), ""}});
+                  {{"/proc", counted(*seen.value, "process")}});
   }
   return all;
 }
@@ -41,7 +42,7 @@ std::vector<const system::Service*> runtimes(const Machine& machine, Findings& f
 std::optional<Evidence> unit_limit(const Machine& machine, const std::string& service) {
   for (const auto& unit : machine.system.units) {
     if (unit.name == service && !unit.memlock.empty())
-      return Evidence{unit.memlock_path, "LimitMEMLOCK=" + unit.memlock, ""};
+      return Evidence{unit.memlock_path, "LimitMEMLOCK=" + unit.memlock};
   }
   return std::nullopt;
 }
@@ -54,14 +55,14 @@ void judge_memlock(const Machine& machine, const system::Service& service, Findi
   }
   const auto soft = *facts.value->memlock_soft_bytes;
   const auto observed = bytes_text(soft);
-  std::vector<Evidence> evidence = {{facts.path, "Max locked memory " + observed, ""}};
+  std::vector<Evidence> evidence = {{facts.path, "Max locked memory " + observed}};
   const auto unit = unit_limit(machine, service.name);
   if (unit) evidence.push_back(*unit);
   const auto* ours = machine.system.processes.find("railhead");
   if (soft >= kEnough) {
     found.pass(service.name, observed, std::move(evidence));
   } else if (ours != nullptr) {
-    evidence.push_back({"/proc/" + std::to_string(ours->pid) + "/comm", "railhead", ""});
+    evidence.push_back({"/proc/" + std::to_string(ours->pid) + "/comm", "railhead"});
     found.pass(service.name, observed + "; railhead raises it for RDMA containers",
                std::move(evidence));
   } else if (unit && unit->value == "LimitMEMLOCK=infinity") {
@@ -106,10 +107,10 @@ NriSetting nri_setting(const Machine& machine, bool is_containerd) {
     if (socket != nullptr) setting.socket = socket->scalar;
     if (const auto says = nri_in(section, is_containerd)) {
       setting.enabled = says;
-      setting.evidence = {file.path, *says ? "NRI enabled" : "NRI disabled", ""};
+      setting.evidence = {file.path, *says ? "NRI enabled" : "NRI disabled"};
     }
   }
-  if (!setting.enabled) setting.evidence = {std::string(folder), "says nothing of NRI", ""};
+  if (!setting.enabled) setting.evidence = {std::string(folder), "says nothing of NRI"};
   return setting;
 }
 
@@ -117,7 +118,7 @@ NriSetting nri_setting(const Machine& machine, bool is_containerd) {
 std::optional<Evidence> nri_socket(const Machine& machine) {
   const auto socket = machine.system.nri_socket();
   if (!socket) return std::nullopt;
-  return Evidence{*socket, "there", ""};
+  return Evidence{*socket, "there"};
 }
 
 bool is_usual(std::string_view socket) {
@@ -128,7 +129,7 @@ void judge_nri(const Machine& machine, const system::Service& service, Findings&
   const bool is_containerd = service.name == "containerd";
   const auto setting = nri_setting(machine, is_containerd);
   const auto socket = nri_socket(machine);
-  const Evidence none{"/var/run/nri/nri.sock", "", ""};
+  const Evidence none{"/var/run/nri/nri.sock", ""};
   if (setting.unreadable != nullptr) {
     found.unknown(service.name, setting.unreadable->content);
   } else if (setting.enabled == std::optional(false)) {
@@ -163,17 +164,16 @@ void device_plugins(const Machine& machine, Findings& found) {
   const auto* kubelet = machine.system.processes.find("kubelet");
   if (folder.known()) {
     const auto& names = *folder.value;
-    const Evidence socket{folder.path + "/kubelet.sock", "", ""};
-    if (std::find(names.begin(), names.end(), "kubelet.sock") != names.end()) {
-      found.pass(kNode, "kubelet.sock is there", {{socket.path, "there", ""}});
+    const Evidence socket{folder.path + "/kubelet.sock", ""};
+    if (contains(names, "kubelet.sock")) {
+      found.pass(kNode, "kubelet.sock is there", {{socket.path, "there"}});
     } else if (kubelet != nullptr) {
       found.fail(kNode, "no kubelet.sock", "the kubelet's socket", {socket});
     } else {
       found.warn(kNode, "no kubelet.sock, and no kubelet", "a kubelet", {socket});
     }
   } else if (kubelet != nullptr && folder.absent()) {
-    found.unknown(kNode, "the kubelet has another folder than " + folder.path,
-                  {{folder.path, "", ""}});
+    found.unknown(kNode, "the kubelet has another folder than " + folder.path, {{folder.path, ""}});
   } else if (!folder.absent()) {
     found.unknown(kNode, folder);
   }
@@ -198,7 +198,6 @@ constexpr std::array kRuntimeChecks = {
           .remedy_class = RemedyClass::restart,
           .about = "container runtime",
           .covers = "rt.memlock D18 D19 D21 L06 L13 E05 E09 E10",
-          .after = "",
           .parts = Part::services,
           .look = memlock},
     Check{.id = "runtime.nri",
@@ -212,7 +211,6 @@ constexpr std::array kRuntimeChecks = {
           .remedy_class = RemedyClass::restart,
           .about = "container runtime",
           .covers = "rt.nri L07 L08 N15",
-          .after = "",
           .parts = Part::services | Part::runtime,
           .look = nri},
     Check{.id = "runtime.device-plugins",
@@ -225,7 +223,6 @@ constexpr std::array kRuntimeChecks = {
           .remedy_class = RemedyClass::restart,
           .about = "kubelet",
           .covers = "D20",
-          .after = "",
           .parts = Part::services | Part::runtime,
           .look = device_plugins},
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "checks/groups.h"
 
@@ -15,23 +16,20 @@ template <typename Use>
 void for_each_vf(const Machine& machine, Use use) {
   for (const auto& device : machine.node.pci) {
     if (!device.is_vf() || device.class_code >> 16U != 2) continue;
-    const auto at = std::find_if(machine.node.nics.begin(), machine.node.nics.end(),
-                                 [&](const node::Nic& nic) { return nic.pci == device.address; });
-    use(device, at == machine.node.nics.end() ? nullptr : &*at);
+    use(device, find_by(machine.node.nics, &node::Nic::pci, device.address));
   }
 }
 
 void vf_count(const Machine& machine, Findings& found) {
   for (const auto& device : machine.node.pci) {
     if (device.class_code >> 16U != 2 || device.sriov_numvfs.value_or(0) == 0) continue;
-    const auto there = static_cast<unsigned>(
-        std::count_if(machine.node.pci.begin(), machine.node.pci.end(),
-                      [&](const node::PciDevice& vf) { return vf.physfn == device.address; }));
+    const auto there = static_cast<unsigned>(std::ranges::count_if(
+        machine.node.pci, [&](const node::PciDevice& vf) { return vf.physfn == device.address; }));
     const Evidence wanted{pci_path(device.address, "sriov_numvfs"),
-                          std::to_string(*device.sriov_numvfs), ""};
+                          std::to_string(*device.sriov_numvfs)};
     if (there < *device.sriov_numvfs) {
       found.fail(device.address.str(), counted(there, "VF"), wanted.value,
-                 {wanted, {pci_path(device.address, "virtfn*"), std::to_string(there), ""}});
+                 {wanted, {pci_path(device.address, "virtfn*"), std::to_string(there)}});
     } else {
       found.pass(device.address.str(), counted(there, "VF"), {wanted});
     }
@@ -40,7 +38,7 @@ void vf_count(const Machine& machine, Findings& found) {
 
 void vf_driver(const Machine& machine, Findings& found) {
   for_each_vf(machine, [&](const node::PciDevice& device, const node::Nic*) {
-    const Evidence evidence{pci_path(device.address, "driver"), device.driver.value_or(""), ""};
+    const Evidence evidence{pci_path(device.address, "driver"), device.driver.value_or("")};
     if (!device.driver) {
       found.warn(device.address.str(), "no driver", "mlx5_core, or vfio-pci for virtual machines",
                  {evidence});
@@ -53,7 +51,7 @@ void vf_driver(const Machine& machine, Findings& found) {
 void vf_rdma(const Machine& machine, Findings& found) {
   for_each_vf(machine, [&](const node::PciDevice& device, const node::Nic* nic) {
     if (device.driver != "mlx5_core" && device.driver != "mlx4_core") return;
-    const Evidence evidence{pci_path(device.address, "infiniband"), nic ? nic->name : "", ""};
+    const Evidence evidence{pci_path(device.address, "infiniband"), nic ? nic->name : ""};
     const auto subject = device.address.str();
     if (nic != nullptr && (nic->registered || nic->elsewhere)) {
       found.pass(subject, nic->elsewhere ? "in a pod's namespace" : nic->name, {evidence});
@@ -100,7 +98,7 @@ void judge_settings(const Machine& machine, const node::PciAddress& parent,
                     Findings& found) {
   const auto subject = netdev + "/vf" + std::to_string(vf.number);
   const auto text = vf_text(vf);
-  const Evidence evidence{path + " vf " + std::to_string(vf.number), text, ""};
+  const Evidence evidence{path + " vf " + std::to_string(vf.number), text};
   const bool lacks_guid =
       vf.has_node_guid == std::optional(false) || vf.has_port_guid == std::optional(false);
   const auto* nic = nic_of_vf(machine, parent, vf.number);
@@ -147,7 +145,6 @@ constexpr std::array kSriovChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "network function with virtual functions",
           .covers = "sriov.vfs F03 F12 F32",
-          .after = "",
           .look = vf_count},
     Check{.id = "sriov.vf-driver",
           .what = "Each virtual function has a driver.",
@@ -160,7 +157,6 @@ constexpr std::array kSriovChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "virtual function",
           .covers = "sriov.vfs F13",
-          .after = "",
           .look = vf_driver},
     Check{.id = "sriov.vf-rdma",
           .what = "Each virtual function that mlx5_core drives has an RDMA device.",
@@ -192,7 +188,6 @@ constexpr std::array kSriovChecks = {
           .remedy_class = RemedyClass::cluster,
           .about = "virtual function of which the driver says something",
           .covers = "sriov.vfs link.guid",
-          .after = "",
           .parts = Part::netdevs,
           .look = vf_settings},
 };

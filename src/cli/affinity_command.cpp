@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
-#include <ostream>
 
 #include "base/contains.h"
 #include "base/text.h"
@@ -79,7 +78,7 @@ Result<std::size_t> find_gpu(const inject::DecisionTable& table, std::string_vie
   const auto& gpus = table.node().gpus;
   // As it is printed: "GPU0", "GPU 0000:19:00.0".
   const auto has_label = [&](const node::Gpu& gpu) { return gpu_label(gpu) == word; };
-  const auto labelled = std::find_if(gpus.begin(), gpus.end(), has_label);
+  const auto labelled = std::ranges::find_if(gpus, has_label);
   if (labelled != gpus.end()) return static_cast<std::size_t>(labelled - gpus.begin());
   if (const auto index = parse_unsigned(word); index && *index <= 0xffff) {
     if (const auto gpu = table.gpu_by_index(static_cast<unsigned>(*index))) return *gpu;

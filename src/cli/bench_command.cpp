@@ -11,7 +11,7 @@ namespace {
 /// The words behind `railhead bench`.
 std::vector<std::string> words_of(const Invocation& invocation) {
   const auto& all = invocation.arguments;
-  const auto bench = std::find(all.begin(), all.end(), "bench");
+  const auto bench = std::ranges::find(all, "bench");
   return bench == all.end() ? std::vector<std::string>() : std::vector(bench + 1, all.end());
 }
 

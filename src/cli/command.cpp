@@ -4,7 +4,6 @@
 #include <array>
 #include <ostream>
 
-#include "base/text.h"
 #include "host/host.h"
 #include "host/input_file.h"
 #include "options/options.h"

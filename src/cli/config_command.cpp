@@ -60,12 +60,6 @@ std::string slots_text(const pools::PoolSpec& pool) {
   return std::to_string(pool.slots);
 }
 
-std::string kinds_text(const pools::PoolSpec& pool) {
-  std::vector<std::string> kinds;
-  for (const auto kind : pool.kinds) kinds.emplace_back(to_string(kind));
-  return join(kinds, ",");
-}
-
 /// The resources of all files, whatever their shape, with the place that says so.
 report::Table pool_table(const std::vector<pools::PoolSpec>& pools) {
   report::Table table;
@@ -73,7 +67,7 @@ report::Table pool_table(const std::vector<pools::PoolSpec>& pools) {
     table.add({{"POOL", pool.name},
                {"MODE", std::string(to_string(pool.mode))},
                {"SLOTS", slots_text(pool)},
-               {"FUNCTIONS", kinds_text(pool)},
+               {"FUNCTIONS", join(pool.kinds, ",", [](auto kind) { return to_string(kind); })},
                {"EXTRA DEVICES", join(pool.devices, ","), report::kWide},
                {"SOURCE", std::string(to_string(pool.origin.flavour))},
                {"WHERE", pool.origin.where.empty() ? "default" : pool.origin.where}});
@@ -147,7 +141,7 @@ Status check_with_machine(const config::Config& config, const pools::PoolSpecs& 
   const auto topology = options::operator_topology(config.settings());
   if (!topology) return at_setting(config, "topology.file", topology.error());
   const bool is_snapshot = !config.settings().host.snapshot.empty();
-  if (!is_snapshot && std::none_of(pools.specs.begin(), pools.specs.end(), is_exclusive)) return {};
+  if (!is_snapshot && std::ranges::none_of(pools.specs, is_exclusive)) return {};
   const auto table = load_table(config);
   if (!table && is_snapshot) return at_setting(config, "host.snapshot", table.error());
   if (!table) return table.error();

@@ -41,9 +41,8 @@ std::vector<checks::Loopback> run_loopbacks(const checks::Machine& machine,
   std::vector<checks::Loopback> all;
   for (const auto n : machine.traffic_nics()) {
     const auto& nic = machine.node.nics[n];
-    const bool up = std::any_of(nic.ports.begin(), nic.ports.end(), [](const node::Port& port) {
-      return port.state == node::PortState::active;
-    });
+    const bool up = std::ranges::any_of(
+        nic.ports, [](const node::Port& port) { return port.state == node::PortState::active; });
     if (!nic.registered || nic.elsewhere || !up) continue;
     progress << "measuring " << nic.name << std::endl;
     all.push_back(measure(nic.name, program));

@@ -3,7 +3,6 @@
 #include <ostream>
 
 #include "base/contains.h"
-#include "base/text.h"
 #include "checks/formats.h"
 #include "checks/report.h"
 #include "cli/command.h"
@@ -62,7 +61,7 @@ Result<std::vector<const checks::Check*>> chosen(const DoctorFlags& flags) {
 void keep_chosen(const std::vector<const checks::Check*>& wanted,
                  std::vector<checks::Finding>& findings) {
   std::erase_if(findings, [&](const checks::Finding& finding) {
-    return std::find(wanted.begin(), wanted.end(), checks::find_check(finding.id)) == wanted.end();
+    return !contains(wanted, checks::find_check(finding.id));
   });
 }
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <ostream>
 
-#include "base/text.h"
 #include "cluster/checks.h"
 #include "host/clock.h"
 

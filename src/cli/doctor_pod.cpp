@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "host/bounded_host.h"
@@ -33,11 +34,10 @@ std::vector<proof::PodUse> uses_of(const std::vector<system::Container>& contain
   std::vector<proof::PodUse> uses;
   for (const auto& container : containers) {
     if (container.id.empty()) continue;  // a process of the host
-    const auto at = std::find_if(view.pods.begin(), view.pods.end(), [&](const auto& pod) {
-      return pod.record.container_id == container.id;
-    });
-    auto& use = uses.emplace_back(at == view.pods.end() ? proof::PodUse() : *at);
-    if (at != view.pods.end()) continue;
+    const auto* known = find_where(
+        view.pods, [&](const auto& pod) { return pod.record.container_id == container.id; });
+    auto& use = uses.emplace_back(known == nullptr ? proof::PodUse() : *known);
+    if (known != nullptr) continue;
     use.record.container_id = container.id;
     use.why = why;
   }

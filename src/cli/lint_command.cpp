@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "base/text.h"
 #include "cli/command.h"
 #include "lint/lint.h"
 #include "lint/offers.h"

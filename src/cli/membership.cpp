@@ -29,9 +29,9 @@ data::Json reasons_json(const Membership& membership) {
 
 std::string no_pool_text(const Membership& membership) {
   if (!membership.pools.empty()) return "";
-  std::vector<std::string> parts;
-  for (const auto& [pool, reason] : membership.reasons) parts.push_back(pool + ": " + reason);
-  return parts.empty() ? "there is no pool" : join(parts, "; ");
+  if (membership.reasons.empty()) return "there is no pool";
+  return join(membership.reasons, "; ",
+              [](const auto& one) { return one.first + ": " + one.second; });
 }
 
 }  // namespace railhead::cli

@@ -10,9 +10,8 @@ namespace {
 using Plugins = std::vector<pools::PoolFlavour>;
 
 std::string names(const Plugins& plugins) {
-  std::vector<std::string> names;
-  for (const auto plugin : plugins) names.emplace_back(to_string(plugin));
-  return names.empty() ? "the old plugin" : join(names, " and ");
+  if (plugins.empty()) return "the old plugin";
+  return join(plugins, " and ", [](auto plugin) { return to_string(plugin); });
 }
 
 constexpr const char* kCompare =

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/describe.h"
@@ -86,7 +87,7 @@ data::Json problem_json(const proof::NcclProblem& problem, const Files& files) {
 std::string nic_names(const std::vector<std::string>& all) {
   std::vector<std::string> names;
   for (const auto& name : all) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (contains(names, name)) continue;
     if (names.size() == kShownNics) {
       names.emplace_back("…");
       break;
@@ -215,8 +216,8 @@ std::vector<std::string> nccl_problem_lines(const proof::NcclLog& log) {
 
 data::Json summary_json(const proof::NcclJob& job) {
   const auto count = [&](proof::NcclVerdict verdict) {
-    return std::count_if(job.ranks.begin(), job.ranks.end(),
-                         [&](const auto& rank) { return rank.verdict == verdict; });
+    return std::ranges::count_if(job.ranks,
+                                 [&](const auto& rank) { return rank.verdict == verdict; });
   };
   data::Json summary = {{"ranks", job.ranks.size()}};
   for (const auto verdict : proof::kNcclVerdicts) {
@@ -226,9 +227,9 @@ data::Json summary_json(const proof::NcclJob& job) {
 }
 
 std::size_t count_errors(const proof::NcclLog& log) {
-  return static_cast<std::size_t>(std::count_if(
-      log.problems.begin(), log.problems.end(),
-      [](const auto& problem) { return problem.severity == proof::NcclSeverity::error; }));
+  return static_cast<std::size_t>(std::ranges::count_if(log.problems, [](const auto& problem) {
+    return problem.severity == proof::NcclSeverity::error;
+  }));
 }
 
 std::string headline(const proof::NcclLog& log, const proof::NcclJob& job) {

@@ -128,7 +128,7 @@ report::DiagramBox host_bridge_box(const std::string& root, const Branch& branch
   }
   box.boxes = std::move(content.boxes);
   box.devices.insert(box.devices.end(), content.devices.begin(), content.devices.end());
-  std::sort(box.devices.begin(), box.devices.end());
+  std::ranges::sort(box.devices);
   if (box.boxes.size() != 1 || !box.devices.empty()) return box;
   report::DiagramBox only = std::move(box.boxes.front());
   if (is_invented_root(root)) return only;
@@ -157,8 +157,9 @@ report::DiagramBox memory_box(const node::Node& node, std::optional<int> id, con
     box.boxes.push_back(host_bridge_box(root, branch, source));
   }
   const bool soft = !id && memory.roots.empty() &&
-                    std::all_of(memory.homeless.begin(), memory.homeless.end(),
-                                [](const Hanging* device) { return device->function == nullptr; });
+                    std::ranges::all_of(memory.homeless, [](const Hanging* device) {
+                      return device->function == nullptr;
+                    });
   if (soft) box.titles = {"Software devices", "no PCI function"};
   return box;
 }

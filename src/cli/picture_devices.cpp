@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "cli/describe.h"
 
@@ -53,8 +54,8 @@ std::string model_text(const node::Node& node, const node::Gpu& gpu) {
 
 /// A machine that is known from a topology file says nothing of drivers.
 bool tells_drivers(const node::Node& node) {
-  return std::any_of(node.pci.begin(), node.pci.end(),
-                     [](const node::PciDevice& device) { return device.driver.has_value(); });
+  return std::ranges::any_of(
+      node.pci, [](const node::PciDevice& device) { return device.driver.has_value(); });
 }
 
 class Drawer {
@@ -131,10 +132,8 @@ report::DiagramDevice Drawer::gpu_device(std::size_t gpu) const {
 std::vector<std::size_t> Drawer::guests_of(std::size_t nic) const {
   std::vector<std::size_t> guests;
   for (const auto& gpu : selection_.gpus) {
-    const auto here =
-        std::find_if(gpu.nics.begin(), gpu.nics.end(),
-                     [nic](const affinity::Choice& choice) { return choice.nic == nic; });
-    if (here != gpu.nics.end() && here->stand_in) guests.push_back(gpu.gpu);
+    const auto* here = find_by(gpu.nics, &affinity::Choice::nic, nic);
+    if (here != nullptr && here->stand_in) guests.push_back(gpu.gpu);
   }
   return guests;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "affinity/card.h"
 #include "base/text.h"
 #include "cli/describe.h"
 
@@ -37,11 +38,6 @@ std::vector<std::string> bonds_of(const node::Node& node, const node::Nic& nic) 
   return bonds;
 }
 
-bool same_card(const node::Nic& a, const node::Nic& b) {
-  return a.pci && b.pci && a.pci->domain == b.pci->domain && a.pci->bus == b.pci->bus &&
-         a.pci->device == b.pci->device;
-}
-
 /// NICs that have a link in the picture.
 std::vector<bool> linked_nics(const inject::DecisionTable& table,
                               const affinity::Selection& selection) {
@@ -71,9 +67,8 @@ std::string state_word(const node::Nic& nic) {
 }
 
 std::string ports_text(const node::Nic& nic) {
-  const auto active = std::count_if(nic.ports.begin(), nic.ports.end(), [](const auto& port) {
-    return port.state == node::PortState::active;
-  });
+  const auto active = std::ranges::count_if(
+      nic.ports, [](const auto& port) { return port.state == node::PortState::active; });
   if (active == 0 || static_cast<std::size_t>(active) == nic.ports.size()) return state_word(nic);
   return std::to_string(active) + " of " + std::to_string(nic.ports.size()) + " ACTIVE";
 }
@@ -89,8 +84,8 @@ bool is_in_bond(const node::Node& node, std::size_t nic) {
   const auto& own = node.nics[nic];
   if (own.registered) return false;
   const auto bonds = bonds_of(node, own);
-  return std::any_of(node.nics.begin(), node.nics.end(), [&](const node::Nic& other) {
-    if (!other.registered || !same_card(own, other)) return false;
+  return std::ranges::any_of(node.nics, [&](const node::Nic& other) {
+    if (!other.registered || !affinity::are_in_one_slot(own, other)) return false;
     const auto others = bonds_of(node, other);
     return std::find_first_of(bonds.begin(), bonds.end(), others.begin(), others.end()) !=
            bonds.end();

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "host/clock.h"
@@ -71,10 +72,9 @@ std::string registered_text(const proof::DeviceShare& total) {
 std::string gpus_text(const std::vector<std::string>& gpus, const node::Node& node) {
   std::vector<std::string> words;
   for (const auto& name : gpus) {
-    const auto gpu = std::find_if(node.gpus.begin(), node.gpus.end(), [&](const node::Gpu& one) {
-      return one.uuid == name || one.pci.str() == name;
-    });
-    const bool numbered = gpu != node.gpus.end() && gpu->index;
+    const auto* gpu = find_where(
+        node.gpus, [&](const auto& one) { return one.uuid == name || one.pci.str() == name; });
+    const bool numbered = gpu != nullptr && gpu->index;
     words.push_back(numbered ? std::to_string(*gpu->index) : name);
   }
   return join(words, ",");
@@ -139,13 +139,12 @@ report::Report pods_report(const proof::PodsView& view, const node::Node& node,
 }
 
 bool any_fallback(const proof::PodsView& view) {
-  return std::any_of(view.pods.begin(), view.pods.end(),
-                     [](const auto& pod) { return pod.silent_fallback; });
+  return std::ranges::any_of(view.pods, [](const auto& pod) { return pod.silent_fallback; });
 }
 
 /// Whether a third look may prove what two do not.
 bool wants_third_look(const proof::PodsView& view) {
-  return any_fallback(view) || std::any_of(view.pods.begin(), view.pods.end(), [](const auto& pod) {
+  return any_fallback(view) || std::ranges::any_of(view.pods, [](const auto& pod) {
            return pod.verdict == proof::Verdict::unknown && pod.total().moves_alone;
          });
 }
@@ -153,9 +152,8 @@ bool wants_third_look(const proof::PodsView& view) {
 int exit_code(const proof::PodsView& view) {
   const auto& pods = view.pods;
   if (any_fallback(view)) return kExitProblem;
-  const bool unknown = std::any_of(pods.begin(), pods.end(), [](const auto& pod) {
-    return pod.verdict == proof::Verdict::unknown;
-  });
+  const bool unknown = std::ranges::any_of(
+      pods, [](const auto& pod) { return pod.verdict == proof::Verdict::unknown; });
   return unknown || (pods.empty() && !view.complete) ? kExitCannotTell : kExitOk;
 }
 
@@ -210,10 +208,10 @@ class Looker {
 void keep_what_both_found(proof::PodsView& view, const proof::PodsView& earlier) {
   for (auto& pod : view.pods) {
     if (!pod.silent_fallback) continue;
-    const auto same = std::find_if(earlier.pods.begin(), earlier.pods.end(), [&](const auto& one) {
+    const auto* same = find_where(earlier.pods, [&](const auto& one) {
       return one.record.container_id == pod.record.container_id;
     });
-    pod.silent_fallback = same != earlier.pods.end() && same->silent_fallback;
+    pod.silent_fallback = same != nullptr && same->silent_fallback;
     if (!pod.silent_fallback) pod.why += " (by one look alone)";
   }
 }

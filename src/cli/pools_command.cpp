@@ -49,8 +49,8 @@ std::string devices_text(const pools::Pool& pool) {
 }
 
 std::size_t ready_members(const pools::Pool& pool) {
-  return static_cast<std::size_t>(std::count_if(
-      pool.members.begin(), pool.members.end(),
+  return static_cast<std::size_t>(std::ranges::count_if(
+      pool.members,
       [](const pools::Member& member) { return member.state == pools::MemberState::ready; }));
 }
 
@@ -86,12 +86,10 @@ data::Json pool_json(const inject::DecisionTable& table, const pools::Pool& pool
 /// devices without.
 bool is_shown(const inject::DecisionTable& table, const pools::NetFunction& function) {
   const auto& pools = table.pools().pools;
-  return !function.nics.empty() ||
-         std::any_of(pools.begin(), pools.end(), [](const pools::Pool& pool) {
-           const auto& include = pool.spec.include;
-           return std::any_of(include.begin(), include.end(),
-                              [](const auto& one) { return !one.rdma; });
-         });
+  return !function.nics.empty() || std::ranges::any_of(pools, [](const pools::Pool& pool) {
+    const auto& include = pool.spec.include;
+    return std::ranges::any_of(include, [](const auto& one) { return !one.rdma; });
+  });
 }
 
 /// "vendors: 15b3 is not 8086 (4 functions)": the reasons of a pool without members, most first.
@@ -102,8 +100,8 @@ std::vector<std::string> empty_pool_lines(const inject::DecisionTable& table, st
     if (is_shown(table, table.pools().functions[f])) ++counts[reasons[f]];
   }
   std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(sorted,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
   const auto& name = table.pools().pools[p].spec.name;
   if (sorted.empty()) return {name + ": this node has no network function"};
   std::vector<std::string> lines;

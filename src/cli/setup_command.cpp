@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <memory>
 
 #include "base/text.h"
@@ -65,8 +64,8 @@ data::Json step_json(const setup::Step& step) {
 }
 
 std::size_t count(const setup::Plan& plan, setup::StepState state) {
-  return static_cast<std::size_t>(std::count_if(
-      plan.begin(), plan.end(), [&](const setup::Step& step) { return step.state == state; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(plan, [&](const setup::Step& step) { return step.state == state; }));
 }
 
 bool has(const setup::Plan& plan, setup::StepState state) {
@@ -155,8 +154,8 @@ report::Report status_report(const setup::Plan& plan) {
 }
 
 bool is_all_done(const setup::Plan& plan) {
-  return std::all_of(plan.begin(), plan.end(),
-                     [](const setup::Step& step) { return step.state == setup::StepState::done; });
+  return std::ranges::all_of(
+      plan, [](const setup::Step& step) { return step.state == setup::StepState::done; });
 }
 
 /// One line a step as it is known, for the log of an init container.

@@ -86,8 +86,7 @@ void keep_only_nfs(snapshot::Snapshot& snapshot) {
   std::erase_if(snapshot.entries, [&](const auto& entry) {
     const auto& path = entry.first;
     return usage::is_nfs_file(path) && is_in(path, "systemd") &&
-           std::none_of(units.begin(), units.end(),
-                        [&](const std::string& unit) { return is_in(path, unit); });
+           std::ranges::none_of(units, [&](const std::string& unit) { return is_in(path, unit); });
   });
 }
 

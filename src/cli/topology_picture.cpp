@@ -34,14 +34,14 @@ std::string machine_text(const node::Dmi& dmi) {
 std::vector<std::string> subtitles_of(const inject::DecisionTable& table,
                                       const report::Diagram& diagram) {
   const auto& node = table.node();
-  const auto dealt = std::count_if(
-      diagram.devices.begin(), diagram.devices.end(), [](const report::DiagramDevice& device) {
+  const auto dealt =
+      std::ranges::count_if(diagram.devices, [](const report::DiagramDevice& device) {
         return device.row == report::DiagramRow::lower && !device.groups.empty();
       });
   std::string counts =
       counted(node.gpus.size(), "GPU") + " · " + counted(node.nics.size(), "RDMA device");
-  const auto usable = std::count_if(
-      diagram.devices.begin(), diagram.devices.end(), [](const report::DiagramDevice& device) {
+  const auto usable =
+      std::ranges::count_if(diagram.devices, [](const report::DiagramDevice& device) {
         return device.row == report::DiagramRow::lower && !device.groups.empty() &&
                device.look != report::DiagramLook::broken;
       });
@@ -79,8 +79,8 @@ std::string description_of(const inject::DecisionTable& table) {
 using Fates = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 void add_fate(Fates& fates, const std::string& fate, const std::string& name) {
-  const auto found = std::find_if(fates.begin(), fates.end(),
-                                  [&](const auto& entry) { return entry.first == fate; });
+  const auto found =
+      std::ranges::find_if(fates, [&](const auto& entry) { return entry.first == fate; });
   if (found == fates.end()) {
     fates.push_back({fate, {name}});
   } else {

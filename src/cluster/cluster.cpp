@@ -6,8 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/contains.h"
-#include "base/text.h"
 #include "data/below.h"
 
 namespace railhead::cluster {
@@ -63,8 +61,8 @@ bool is_list(const data::Value& answer) {
   using Is = data::Value::Kind;
   const auto* items = answer.find("items");
   return items != nullptr && (items->kind == Is::list || items->kind == Is::null) &&
-         std::all_of(items->items.begin(), items->items.end(),
-                     [](const data::Value& item) { return item.kind == Is::map; });
+         std::ranges::all_of(items->items,
+                             [](const data::Value& item) { return item.kind == Is::map; });
 }
 
 /// Without what no check looks at, and without places of a text that nobody sees.
@@ -180,7 +178,7 @@ class ClusterReader {
 /// Pods and sets that a controller among the listed ones made: their template is looked at.
 bool is_made_by_listed(const data::Value& object) {
   const auto& owners = data::items_below(object, {"metadata", "ownerReferences"});
-  return std::any_of(owners.begin(), owners.end(), [](const data::Value& owner) {
+  return std::ranges::any_of(owners, [](const data::Value& owner) {
     const auto kind = text_below(owner, {"kind"});
     return kind == "ReplicaSet" ||
            std::any_of(std::begin(kKinds), std::end(kKinds), [&](const Kind& one) {
@@ -235,7 +233,7 @@ lint::Given given_of(const Cluster& cluster) {
 bool has_gpus(const Cluster& cluster, const data::Value& node) {
   const auto* capacity = below(node, {"status", "allocatable"});
   if (capacity == nullptr) return false;
-  return std::any_of(capacity->entries.begin(), capacity->entries.end(), [&](const auto& entry) {
+  return std::ranges::any_of(capacity->entries, [&](const auto& entry) {
     return entry.key.find('/') != std::string::npos && lint::is_gpu(cluster.given, entry.key) &&
            lint::quantity(entry.value.scalar) > 0;
   });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The API server itself, nodes, and the resources that they offer.
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -32,7 +31,7 @@ void readable(const Cluster& cluster, Findings& found) {
   }
   if (kinds > 0) {
     found.pass(kCluster, counted(objects, "object") + " of " + counted(kinds, "kind"),
-               {{cluster.server, counted(objects, "object"), ""}});
+               {{cluster.server, counted(objects, "object")}});
   }
 }
 
@@ -49,7 +48,7 @@ void version(const Cluster& cluster, Findings& found) {
   auto minor = text_below(*parsed, {"minor"});
   if (minor.ends_with('+')) minor.remove_suffix(1);
   const auto number = parse_unsigned(minor);
-  const checks::Evidence evidence{reply.target, text, ""};
+  const checks::Evidence evidence{reply.target, text};
   if (!number || text_below(*parsed, {"major"}) != "1") {
     found.unknown(kCluster, "version " + in_quotes(text) + " is not understood", {evidence});
   } else if (*number < 26) {
@@ -90,7 +89,7 @@ void gpu_nodes(const Cluster& cluster, Findings& found) {
   }
   if (names.empty()) return;
   const checks::Evidence evidence{nodes->target + " status.allocatable",
-                                  counted(names.size(), "node") + " with GPUs", ""};
+                                  counted(names.size(), "node") + " with GPUs"};
   if (names.size() == 1) {
     found.warn(kCluster, "one node with GPUs, " + names[0], "two or more", {evidence});
   } else {
@@ -208,13 +207,13 @@ void offered(const Cluster& cluster, Findings& found) {
   std::set<std::string> done;
   for (const auto& offer : cluster.given.offers) {
     if (offer.object == nullptr || !done.insert(offer.name).second) continue;
-    const checks::Evidence evidence{offer.by, offer.name, ""};
+    const checks::Evidence evidence{offer.by, offer.name};
     const auto at = by_node.find(offer.name);
     if (at != by_node.end()) {
       found.pass(offer.name, "node " + at->second + " has it", {evidence});
     } else {
       found.warn(offer.name, "no node has it", "a node that has it",
-                 {evidence, {nodes->target + " status.capacity", "", ""}});
+                 {evidence, {nodes->target + " status.capacity", ""}});
     }
   }
 }
@@ -234,7 +233,7 @@ void topology_manager(const Cluster& cluster, Findings& found) {
     }
     const auto said = text_below(*config, {"topologyManagerPolicy"});
     const std::string policy(said.empty() ? "none" : said);
-    const checks::Evidence evidence{reply.target + " topologyManagerPolicy", policy, ""};
+    const checks::Evidence evidence{reply.target + " topologyManagerPolicy", policy};
     if (policy == "none") {
       found.warn(reply.subject, "topologyManagerPolicy none", "best-effort or stricter",
                  {evidence});

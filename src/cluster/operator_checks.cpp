@@ -51,11 +51,10 @@ constexpr std::array<std::string_view, 9> kImages = {"k8s-rdma-shared-dev-plugin
 
 bool is_of_rdma(const data::Value& set) {
   const auto& containers = items_below(set, {"spec", "template", "spec", "containers"});
-  return std::any_of(containers.begin(), containers.end(), [](const data::Value& container) {
+  return std::ranges::any_of(containers, [](const data::Value& container) {
     const auto image = text_below(container, {"image"});
-    return std::any_of(kImages.begin(), kImages.end(), [&](std::string_view word) {
-      return image.find(word) != std::string_view::npos;
-    });
+    return std::ranges::any_of(
+        kImages, [&](std::string_view word) { return image.find(word) != std::string_view::npos; });
   });
 }
 
@@ -144,13 +143,13 @@ void feature_discovery(const Cluster& cluster, Findings& found) {
   std::vector<std::string> masters;
   for (const auto& set : sets->items) {
     const auto& containers = items_below(set, {"spec", "template", "spec", "containers"});
-    const bool is_nfd = std::any_of(containers.begin(), containers.end(), [](const auto& one) {
+    const bool is_nfd = std::ranges::any_of(containers, [](const auto& one) {
       return text_below(one, {"image"}).find("node-feature-discovery") != std::string_view::npos;
     });
     if (is_nfd && object_name(set).ends_with("master")) masters.push_back(object_name(set));
   }
   if (masters.empty()) return;
-  const checks::Evidence evidence{sets->target, join(masters, ", "), ""};
+  const checks::Evidence evidence{sets->target, join(masters, ", ")};
   if (masters.size() == 1) {
     found.pass(kCluster, masters[0], {evidence});
   } else {
@@ -167,11 +166,10 @@ void mofed_wait(const Cluster& cluster, Findings& found) {
     const std::string value(text_below(node, {"metadata", "labels", kLabel}));
     if (value.empty()) continue;
     const auto evidence = evidence_of(*nodes, node, "label " + std::string(kLabel), value);
-    const bool is_driver_ready =
-        std::any_of(pods->items.begin(), pods->items.end(), [&](const data::Value& pod) {
-          return is_ofed(pod) && text_below(pod, {"spec", "nodeName"}) == object_name(node) &&
-                 condition(pod, "Ready") == "True";
-        });
+    const bool is_driver_ready = std::ranges::any_of(pods->items, [&](const data::Value& pod) {
+      return is_ofed(pod) && text_below(pod, {"spec", "nodeName"}) == object_name(node) &&
+             condition(pod, "Ready") == "True";
+    });
     if (value != "true") {
       found.pass(object_name(node), value, {evidence});
     } else if (is_driver_ready) {
@@ -189,14 +187,14 @@ void feature_label(const Cluster& cluster, Findings& found) {
   for (const auto& node : nodes->items) {
     const auto* labels = below(node, {"metadata", "labels"});
     if (labels == nullptr) continue;
-    labelled += std::any_of(labels->entries.begin(), labels->entries.end(), [](const auto& entry) {
+    labelled += std::ranges::any_of(labels->entries, [](const auto& entry) {
       return entry.key.starts_with("feature.node.kubernetes.io/pci-") &&
              entry.key.ends_with("15b3.present");
     });
   }
   const checks::Evidence evidence{
       nodes->target + " labels feature.node.kubernetes.io/pci-15b3.present",
-      counted(labelled, "node"), ""};
+      counted(labelled, "node")};
   if (labelled > 0) {
     found.pass(kCluster, evidence.value, {evidence});
   } else {

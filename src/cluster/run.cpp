@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
 #include "cluster/checks.h"
 
 namespace railhead::cluster {
@@ -26,8 +25,8 @@ const std::vector<const ClusterCheck*>& all_checks() {
 
 const ClusterCheck* find_check(std::string_view id) {
   const auto& all = all_checks();
-  const auto at = std::find_if(all.begin(), all.end(),
-                               [&](const ClusterCheck* check) { return check->row.id == id; });
+  const auto at =
+      std::ranges::find_if(all, [&](const ClusterCheck* check) { return check->row.id == id; });
   return at == all.end() ? nullptr : *at;
 }
 

@@ -40,7 +40,7 @@ void pending(const Cluster& cluster, Findings& found) {
   std::size_t asking = 0;
   for (const auto& pod : pods->items) {
     const auto& containers = items_below(pod, {"spec", "containers"});
-    const bool asks = std::any_of(containers.begin(), containers.end(), [&](const auto& value) {
+    const bool asks = std::ranges::any_of(containers, [&](const auto& value) {
       lint::Container one;
       one.value = &value;
       return lint::nics_of(cluster.given, one) > 0;
@@ -60,7 +60,7 @@ void pending(const Cluster& cluster, Findings& found) {
   }
   if (asking > 0) {
     found.pass(kCluster, counted(asking, "pod") + " asks for NICs",
-               {{pods->target, counted(asking, "pod"), ""}});
+               {{pods->target, counted(asking, "pod")}});
   }
 }
 
@@ -138,7 +138,7 @@ void addresses(const Cluster& cluster, Findings& found) {
   if (shared == 0) {
     found.pass(kCluster, counted(holders.size(), "address") + ", each of one pod",
                {{pods->target + " annotations " + std::string(kNetworkStatus),
-                 counted(holders.size(), "address"), ""}});
+                 counted(holders.size(), "address")}});
   }
 }
 
@@ -152,7 +152,7 @@ void logs(const Cluster& cluster, Findings& found) {
     reader.feed(reply.text);
     const auto job = proof::judge(reader.finish());
     const std::string verdict(to_string(job.verdict));
-    checks::Evidence evidence{reply.target, job.why, ""};
+    checks::Evidence evidence{reply.target, job.why};
     for (const auto& rank : job.ranks) {
       if (rank.evidence.empty()) continue;
       evidence.value = rank.evidence.front().text;
@@ -198,7 +198,7 @@ void manifests(const Cluster& cluster, Findings& found) {
     if (one.severity == lint::Severity::note) continue;
     ++complaints;
     const auto subject = one.object + " " + std::string(one.rule);
-    const checks::Evidence evidence{one.object, one.what, ""};
+    const checks::Evidence evidence{one.object, one.what};
     const auto why = unproved(cluster, one.rule);
     if (!why.empty()) {
       found.unknown(subject, why, {{one.object, "", why}});
@@ -214,7 +214,7 @@ void manifests(const Cluster& cluster, Findings& found) {
   }
   if (complaints == 0 && !cluster.given.objects.empty()) {
     found.pass(kCluster, counted(cluster.given.objects.size(), "object"),
-               {{cluster.server, counted(cluster.given.objects.size(), "object"), ""}});
+               {{cluster.server, counted(cluster.given.objects.size(), "object")}});
   }
 }
 

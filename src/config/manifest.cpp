@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/manifest.h"
+#include "base/contains.h"
 
 #include <algorithm>
 #include <array>
@@ -38,7 +39,7 @@ std::optional<std::string> block_in_place(const std::vector<std::string_view>& l
 }  // namespace
 
 bool is_manifest(const data::Value& root) {
-  return std::find(kKinds.begin(), kKinds.end(), data::text_below(root, {"kind"})) != kKinds.end();
+  return contains(kKinds, data::text_below(root, {"kind"}));
 }
 
 std::vector<ManifestText> texts_in_manifest(const data::Value& root) {

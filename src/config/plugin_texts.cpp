@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/find.h"
 #include "base/text.h"
 #include "config/file_shape.h"
@@ -125,7 +126,7 @@ class PluginTextsReader {
         if (other.shape == shape && !same) rivals.push_back(other.text.key);
       }
       if (!rivals.empty() && text.key != node_) {
-        const bool is_node_there = std::find(rivals.begin(), rivals.end(), node_) != rivals.end();
+        const bool is_node_there = contains(rivals, node_);
         if (is_node_there) continue;
         return Error{ErrorCode::malformed, data::place_in(file_, below(document, {"data"})->mark) +
                                                ": data has a configuration in " + text.key +
@@ -219,7 +220,7 @@ class PluginTextsReader {
   void add_environment(const data::Value& container) {
     for (const auto& variable : items_below(container, {"env"})) {
       const auto name = text_below(variable, {"name"});
-      if (std::find(kRdmaVariables.begin(), kRdmaVariables.end(), name) == kRdmaVariables.end()) {
+      if (!contains(kRdmaVariables, name)) {
         continue;
       }
       // Its flags win over its variables.

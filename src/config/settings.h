@@ -5,16 +5,15 @@
 // from the row; the defaults live in it, in the binary.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/find.h"
 #include "base/result.h"
 #include "config/words.h"
 #include "gpu/vendors.h"
@@ -338,9 +337,7 @@ inline constexpr SettingSpec kSettings[] = {
 
 /// The row of this key; null where there is none.
 constexpr const SettingSpec* find_setting(std::string_view key) {
-  const auto* at =
-      std::ranges::find_if(kSettings, [&](const SettingSpec& row) { return row.key == key; });
-  return at == std::end(kSettings) ? nullptr : at;
+  return find_by(kSettings, &SettingSpec::key, key);
 }
 
 /// A row as code names it: a key that there is not does not compile.

@@ -29,7 +29,7 @@ class Lines {
 
   [[nodiscard]] unsigned line_of(std::ptrdiff_t offset) const {
     const auto at = static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0));
-    const auto before = std::lower_bound(ends_.begin(), ends_.end(), at) - ends_.begin();
+    const auto before = std::ranges::lower_bound(ends_, at) - ends_.begin();
     return static_cast<unsigned>(before) + 1;
   }
 

@@ -48,16 +48,15 @@ Rails rails_since(const Rails& before, const node::Node& node, const affinity::D
 std::size_t rail_number(const Rails& rails, const node::Node& node, const affinity::Deal& deal,
                         std::size_t card) {
   const auto place = place_of(node.nics[deal.cards[card].front()]);
-  const auto at = place ? std::find(rails.begin(), rails.end(), *place) : rails.end();
+  const auto at = place ? std::ranges::find(rails, *place) : rails.end();
   return at == rails.end() ? card : static_cast<std::size_t>(at - rails.begin());
 }
 
 std::string to_text(const Rails& rails) {
-  std::vector<std::string> words;
-  for (const auto& [slot, sub_function] : rails) {
-    words.push_back(slot.str() + (sub_function.empty() ? "" : "/" + sub_function));
-  }
-  return join(words, " ");
+  return join(rails, " ", [](const auto& rail) {
+    const auto& [slot, sub_function] = rail;
+    return slot.str() + (sub_function.empty() ? "" : "/" + sub_function);
+  });
 }
 
 Rails parse_rails(std::string_view text) {

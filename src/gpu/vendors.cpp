@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "base/contains.h"
 #include "base/find.h"
 #include "base/text.h"
 #include "base/variable.h"
@@ -39,9 +40,8 @@ const GpuRow* gpu_row_of_cdi(std::string_view kind) {
 }
 
 bool is_gpu_driver(std::string_view name) {
-  return find_where(kGpuRows, [&](const GpuRow& row) {
-           return std::find(row.drivers.begin(), row.drivers.end(), name) != row.drivers.end();
-         }) != nullptr;
+  return find_where(kGpuRows, [&](const GpuRow& row) { return contains(row.drivers, name); }) !=
+         nullptr;
 }
 
 std::optional<GpuNode> gpu_node(std::string_view path) {

@@ -2,7 +2,6 @@
 #include "kube/client.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "data/below.h"
 #include "kube/http_answer.h"
 #include "kube/tls.h"
+#include "loop/call_after.h"
 
 namespace railhead::kube {
 
@@ -29,8 +29,6 @@ using beast::error_code;
 namespace {
 
 constexpr std::size_t kMaxHeaderBytes = std::size_t{16} << 10;
-constexpr std::size_t kPageItems = 500;  ///< what kubectl asks for
-constexpr std::size_t kMaxPages = 200;
 
 http::verb http_verb(Verb verb) {
   switch (verb) {
@@ -70,9 +68,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
  public:
   void start() {
-    deadline_.expires_after(limits_.time);
-    deadline_.async_wait([self = shared_from_this()](const auto& failure) {
-      if (failure) return;
+    loop::call_after(deadline_, limits_.time, [self = shared_from_this()] {
       self->finish(Error{ErrorCode::timeout,
                          self->what_ + " at " + self->place() + ": no whole answer within " +
                              std::to_string(self->limits_.time.count()) + " ms"});
@@ -208,41 +204,6 @@ void Client::send(const Request& request, const Done& done) {
     return asio::post(loop_, [guarded, why = access.error()] { guarded(why); });
   }
   std::make_shared<Exchange>(loop_, std::move(access).value(), request, limits_, guarded)->start();
-}
-
-struct Client::Listing {
-  std::string target;
-  ListDone done;
-  std::string next = {};  ///< the server's token of the next page
-  std::size_t pages = 0;
-  std::vector<data::Value> items = {};
-};
-
-void Client::list(const std::string& target, const ListDone& done) {
-  next_page(std::make_shared<Listing>(Listing{target, done}));
-}
-
-void Client::next_page(const std::shared_ptr<Listing>& listing) {
-  auto target = listing->target + "?limit=" + std::to_string(kPageItems);
-  if (!listing->next.empty()) target += "&continue=" + encoded(listing->next);
-  const auto request = get(std::move(target));
-  send(request, [this, listing, request](const Result<Answer>& answer) {
-    if (!answer) return listing->done(answer.error());
-    auto page = object_in(request, *answer);
-    if (!page) return listing->done(page.error());
-    for (auto& entry : page->entries) {
-      if (entry.key != "items") continue;
-      std::move(entry.value.items.begin(), entry.value.items.end(),
-                std::back_inserter(listing->items));
-    }
-    listing->next = data::text_below(*page, {"metadata", "continue"});
-    if (listing->next.empty()) return listing->done(std::move(listing->items));
-    if (++listing->pages == kMaxPages) {
-      return listing->done(Error{ErrorCode::too_large, "GET " + listing->target + ": more than " +
-                                                           std::to_string(kMaxPages) + " pages"});
-    }
-    next_page(listing);
-  });
 }
 
 Result<Answer> ask(const Access& access, const Request& request, AnswerLimits limits) {

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -28,7 +26,6 @@ class Client {
  public:
   using ReadAccess = std::function<Result<Access>()>;
   using Done = std::function<void(Result<Answer>)>;
-  using ListDone = std::function<void(Result<std::vector<data::Value>>)>;
 
   /// `read_access` may look at files: the loop is one that may wait.
   Client(boost::asio::io_context& loop, ReadAccess read_access, AnswerLimits limits = {});
@@ -38,14 +35,7 @@ class Client {
   /// Answer may be a refusal.
   void send(const Request& request, const Done& done);
 
-  /// All items of a list, page by page. `target` has no query. Fails as send(), where a page is
-  /// refused, and above 200 pages of 500 items.
-  void list(const std::string& target, const ListDone& done);
-
  private:
-  struct Listing;
-  void next_page(const std::shared_ptr<Listing>& listing);
-
   boost::asio::io_context& loop_;
   ReadAccess read_access_;
   AnswerLimits limits_;

@@ -91,11 +91,6 @@ Request strategic_merge_patch(std::string target, const data::Json& patch) {
   return with_body(Verb::patch, std::move(target), "application/strategic-merge-patch+json", patch);
 }
 
-Request apply(std::string target, std::string_view manager, const data::Json& object) {
-  target += "?force=true&fieldManager=" + encoded(manager);
-  return with_body(Verb::patch, std::move(target), "application/apply-patch+yaml", object);
-}
-
 Error refusal(const Request& request, const Answer& answer) {
   StatusRow row{answer.status, ErrorCode::unavailable, ""};
   for (const auto& known : kStatuses) {

@@ -33,8 +33,6 @@ Request create(std::string target, const data::Json& object);
 /// RFC 6902; applied as a whole, or not at all: 422 where a `test` fails.
 Request json_patch(std::string target, const data::Json& operations);
 Request strategic_merge_patch(std::string target, const data::Json& patch);
-/// Server-side apply; takes over the fields of others that it names.
-Request apply(std::string target, std::string_view manager, const data::Json& object);
 
 struct Answer {
   unsigned status = 0;

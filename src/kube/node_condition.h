@@ -6,7 +6,6 @@
 // patchMergeKey of NodeStatus.Conditions.
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -94,7 +94,7 @@ class PodQuestion final : public QuestionOf<container::PodHoldings> {
   Work answered() override {
     if (uses_get_) return work(holdings_in(answer<GetTry>().pod_resources()));
     const auto& pods = answer<ListTry>().pod_resources();
-    const auto at = std::find_if(pods.begin(), pods.end(), [this](const v1::PodResources& pod) {
+    const auto at = std::ranges::find_if(pods, [this](const v1::PodResources& pod) {
       return pod.namespace_() == request_.pod_namespace() && pod.name() == request_.pod_name();
     });
     if (at != pods.end()) return work(holdings_in(*at));

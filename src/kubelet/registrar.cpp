@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 
 namespace railhead::kubelet {
@@ -56,7 +57,7 @@ std::string_view to_string(RegistrationState state) {
 
 std::string socket_path(const std::string& folder, const std::string& resource) {
   std::string name = resource;
-  std::replace(name.begin(), name.end(), '/', '_');
+  std::ranges::replace(name, '/', '_');
   std::string path = folder + "/railhead-" + name + ".sock";
   if (path.size() <= kMaxSocketPath) return path;
   return folder + "/railhead-" + to_hex(digest_of(resource), 16) + ".sock";
@@ -219,7 +220,7 @@ class Registrar::Registration final {
   void note_countable() {
     const bool is_countable =
         status_.state == RegistrationState::enrolled &&
-        std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.healthy; });
+        std::ranges::any_of(devices_, [](const Device& d) { return d.healthy; });
     if (!is_countable) {
       countable_since_.reset();
     } else if (!countable_since_) {
@@ -272,9 +273,7 @@ void Registrar::offer(DevicePluginOptions options, Resource& resource,
 }
 
 void Registrar::withdraw(const std::vector<std::string>& resources) {
-  const auto goes = [&](const auto& one) {
-    return std::find(resources.begin(), resources.end(), one->status().resource) != resources.end();
-  };
+  const auto goes = [&](const auto& one) { return contains(resources, one->status().resource); };
   for (const auto& one : registrations_) {
     if (goes(one)) one->begin_end();
   }
@@ -367,7 +366,7 @@ void Registrar::verify() {
   const auto now = clock_.now();
   if (now - verified_at_ < kBetweenVerifications) return;
   const auto is_due = [now](const auto& one) { return one->was_countable(now); };
-  if (std::none_of(registrations_.begin(), registrations_.end(), is_due)) return;
+  if (std::ranges::none_of(registrations_, is_due)) return;
   verified_at_ = now;
   // The answer comes on the thread of whoever else asks; ours goes on from our mailbox.
   pod_resources_.allocatable(
@@ -383,9 +382,9 @@ void Registrar::verify() {
 
 void Registrar::compare(const std::vector<container::Holding>& counted, TimePoint asked_at) {
   for (const auto& one : registrations_) {
-    const bool is_counted = std::any_of(
-        counted.begin(), counted.end(),
-        [&](const container::Holding& known) { return known.resource == one->status().resource; });
+    const bool is_counted = std::ranges::any_of(counted, [&](const container::Holding& known) {
+      return known.resource == one->status().resource;
+    });
     if (!is_counted && one->was_countable(asked_at)) one->deny();
   }
 }

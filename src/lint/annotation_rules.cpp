@@ -28,8 +28,8 @@ void for_each_annotation(const Given& given, Use use) {
 
 bool has_container(const Pod& pod, std::string_view name) {
   const auto is_it = [&](const Container& one) { return one.name == name; };
-  return std::any_of(pod.containers.begin(), pod.containers.end(), is_it) ||
-         std::any_of(pod.init_containers.begin(), pod.init_containers.end(), is_it);
+  return std::ranges::any_of(pod.containers, is_it) ||
+         std::ranges::any_of(pod.init_containers, is_it);
 }
 
 void no_container(const Given& given, Found& found) {
@@ -58,9 +58,9 @@ void malformed(const Given& given, Found& found) {
       }
       const auto wishes = inject::read_annotations(request, config::AnnotationPolicy::allow);
       for (const auto& remark : wishes.remarks) {
-        const auto at = std::find_if(
-            annotations->entries.begin(), annotations->entries.end(),
-            [&](const auto& entry) { return remark.text.starts_with(in_quotes(entry.key, 128)); });
+        const auto at = std::ranges::find_if(annotations->entries, [&](const auto& entry) {
+          return remark.text.starts_with(in_quotes(entry.key, 128));
+        });
         found.add(*pod.object, at == annotations->entries.end() ? first : &*at, remark.text);
       }
       break;  // what the pod form says is the same for all of them
@@ -166,10 +166,9 @@ void unknown_network(const Given& given, Found& found) {
 }
 
 bool asks_for(const Pod& pod, std::string_view resource) {
-  return std::any_of(pod.containers.begin(), pod.containers.end(), [&](const Container& container) {
+  return std::ranges::any_of(pod.containers, [&](const Container& container) {
     const auto all = asked_by(container);
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Asked& asked) { return asked.name == resource; });
+    return std::ranges::any_of(all, [&](const Asked& asked) { return asked.name == resource; });
   });
 }
 

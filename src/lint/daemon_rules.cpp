@@ -3,7 +3,6 @@
 // DaemonSets that prepare nodes, and those that get in each other's way.
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/text.h"
 #include "lint/rule.h"
@@ -71,7 +70,7 @@ std::string flat_text(const data::Value* value) {
   std::vector<std::string> words;
   for (const auto& entry : value->entries)
     words.push_back(entry.key + "=" + flat_text(&entry.value));
-  std::sort(words.begin(), words.end());
+  std::ranges::sort(words);
   for (const auto& item : value->items) words.push_back(flat_text(&item));
   return value->scalar + "(" + join(words, ",") + ")";
 }
@@ -105,9 +104,8 @@ void idle_adjuster(const Given& given, Found& found) {
       if (entry.key.starts_with("ulimits.")) return;
     }
   }
-  const bool has_pods = std::any_of(given.pods.begin(), given.pods.end(), [](const Pod& pod) {
-    return pod.object->kind != "DaemonSet" && !pod.is_part;
-  });
+  const bool has_pods = std::ranges::any_of(
+      given.pods, [](const Pod& pod) { return pod.object->kind != "DaemonSet" && !pod.is_part; });
   // A plugin alone says nothing of the pods that it was installed for.
   if (!has_pods && !given.is_whole_cluster) return;
   for (const auto* pod : adjusters) {

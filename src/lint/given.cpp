@@ -114,8 +114,8 @@ bool sounds_like_a_nic(std::string_view resource) {
   constexpr std::array<std::string_view, 9> kWords = {
       "rdma", "sriov", "hostdev", "roce", "hca", "mlnx", "mellanox", "_vf", "infiniband"};
   const auto name = to_lower(resource.substr(resource.find('/') + 1));
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [&](std::string_view word) { return name.find(word) != std::string::npos; });
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ std::vector<const Pod*> daemons_running(const Given& given, std::string_view wor
   std::vector<const Pod*> all;
   for (const auto& pod : given.pods) {
     if (pod.object->kind != "DaemonSet") continue;
-    if (std::any_of(pod.containers.begin(), pod.containers.end(), is_it)) all.push_back(&pod);
+    if (std::ranges::any_of(pod.containers, is_it)) all.push_back(&pod);
   }
   return all;
 }

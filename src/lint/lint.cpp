@@ -49,9 +49,8 @@ data::Json rule_json(const Rule& rule) {
 }
 
 std::size_t count_of(const std::vector<Finding>& findings, Severity severity) {
-  return static_cast<std::size_t>(
-      std::count_if(findings.begin(), findings.end(),
-                    [&](const Finding& one) { return one.severity == severity; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      findings, [&](const Finding& one) { return one.severity == severity; }));
 }
 
 constexpr std::array kSeverities = {Severity::fail, Severity::unknown, Severity::warn,
@@ -105,8 +104,7 @@ const std::vector<const Rule*>& all_rules() {
 
 const Rule* find_rule(std::string_view id) {
   const auto& all = all_rules();
-  const auto at =
-      std::find_if(all.begin(), all.end(), [&](const Rule* rule) { return rule->id == id; });
+  const auto at = std::ranges::find_if(all, [&](const Rule* rule) { return rule->id == id; });
   return at == all.end() ? nullptr : *at;
 }
 
@@ -118,7 +116,7 @@ std::vector<Finding> lint(const Given& given) {
     auto some = found.take();
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
-  std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {
+  std::ranges::stable_sort(all, [](const Finding& a, const Finding& b) {
     return std::tie(a.file, a.mark.line, a.mark.column) <
            std::tie(b.file, b.mark.line, b.mark.column);
   });

@@ -38,8 +38,7 @@ Value limits_of(const Value& limits) {
       gpus.key = type.empty() ? "nvidia.com/gpu" : type;
       all.entries.push_back(std::move(gpus));
     } else if (entry.key == "custom") {
-      std::copy(entry.value.entries.begin(), entry.value.entries.end(),
-                std::back_inserter(all.entries));
+      std::ranges::copy(entry.value.entries, std::back_inserter(all.entries));
     }
   }
   return all;
@@ -52,7 +51,7 @@ Value joined(const Value* first, const Value* second) {
   for (const auto* one : {first, second}) {
     if (one == nullptr) continue;
     list.mark = one->mark;
-    std::copy(one->items.begin(), one->items.end(), std::back_inserter(list.items));
+    std::ranges::copy(one->items, std::back_inserter(list.items));
   }
   return list;
 }
@@ -90,7 +89,7 @@ Value pod_of_service(const Value& service) {
 
 bool is_container_list(const Value* list) {
   return list != nullptr && !list->items.empty() &&
-         std::all_of(list->items.begin(), list->items.end(), [](const Value& item) {
+         std::ranges::all_of(list->items, [](const Value& item) {
            return item.kind == Value::Kind::map && item.find("name") != nullptr;
          });
 }

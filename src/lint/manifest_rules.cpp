@@ -45,15 +45,15 @@ bool has_strays(const Object& object) {
   constexpr std::array<std::string_view, 10> kUsual = {
       "apiVersion", "kind",       "metadata",  "spec", "status",
       "data",       "binaryData", "immutable", "type", "template"};
-  return std::any_of(object.root.entries.begin(), object.root.entries.end(),
-                     [&](const auto& entry) { return !contains(kUsual, entry.key); });
+  return std::ranges::any_of(object.root.entries,
+                             [&](const auto& entry) { return !contains(kUsual, entry.key); });
 }
 
 bool is_lost(const Object& object, const data::Value::Entry& entry) {
   constexpr std::array<std::string_view, 4> kSections = {"metadata", "spec", "data", "template"};
   if (entry.value.kind != data::Value::Kind::null) return false;
   if (!object.kind.empty()) return contains(kSections, entry.key) && has_strays(object);
-  return std::any_of(kLostSections.begin(), kLostSections.end(), [&](const LostSection& one) {
+  return std::ranges::any_of(kLostSections, [&](const LostSection& one) {
     return entry.key == one.section && entry_of(&object.root, one.key) != nullptr;
   });
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SR-IOV policies, secondary networks and their address ranges.
-#include <algorithm>
 
 #include "base/text.h"
 #include "lint/device_ids.h"

@@ -2,7 +2,6 @@
 #include "lint/object.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "base/find.h"

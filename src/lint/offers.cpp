@@ -128,8 +128,8 @@ std::string_view stated_sriov_domain(const Given& given) {
 }
 
 bool is_asked_for(const Given& given, std::string_view resource) {
-  return std::any_of(given.pods.begin(), given.pods.end(), [&](const Pod& pod) {
-    return std::any_of(pod.containers.begin(), pod.containers.end(), [&](const Container& one) {
+  return std::ranges::any_of(given.pods, [&](const Pod& pod) {
+    return std::ranges::any_of(pod.containers, [&](const Container& one) {
       return below(*one.value, {"resources", "limits", resource}) != nullptr;
     });
   });
@@ -149,9 +149,9 @@ std::string_view sriov_domain(const Given& given, const Object& object, std::str
   if (!given.sriov_domain.empty()) return given.sriov_domain;
   if (object.name_space.starts_with("openshift-")) return config::kPolicyPrefix;
   const auto other = std::string(kNvidiaDomain) + "/" + std::string(resource);
-  const bool nodes_have_it = std::any_of(
-      given.offers.begin(), given.offers.end(),
-      [&](const Offer& offer) { return offer.object == nullptr && offer.name == other; });
+  const bool nodes_have_it = std::ranges::any_of(given.offers, [&](const Offer& offer) {
+    return offer.object == nullptr && offer.name == other;
+  });
   return nodes_have_it || is_asked_for(given, other) ? kNvidiaDomain : config::kPolicyPrefix;
 }
 

@@ -4,7 +4,6 @@
 // (NicClusterPolicy, values). Sources: NVIDIA/gpu-operator api/nvidia/v1/clusterpolicy_types.go and
 // cmd/nvidia-validator/main.go, Mellanox/network-operator api/v1alpha1/nicclusterpolicy_types.go,
 // Mellanox/doca-driver-build entrypoint.sh.
-#include <algorithm>
 #include <array>
 
 #include "base/text.h"

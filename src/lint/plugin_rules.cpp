@@ -49,8 +49,8 @@ const pools::Condition* condition(const pools::Selector& selector, Fact fact) {
 }
 
 bool has_any(const pools::Selector& selector, std::initializer_list<Fact> facts) {
-  return std::any_of(facts.begin(), facts.end(),
-                     [&](Fact fact) { return condition(selector, fact) != nullptr; });
+  return std::ranges::any_of(facts,
+                             [&](Fact fact) { return condition(selector, fact) != nullptr; });
 }
 
 void any_nic(const Given& given, Found& found) {
@@ -63,10 +63,9 @@ void any_nic(const Given& given, Found& found) {
     const auto* vendors = condition(selector, Fact::vendor);
     const bool is_mellanox = vendors != nullptr && contains(vendors->values, "15b3");
     if (is_narrow || !is_mellanox || !done.insert(&offer).second) return;
-    std::vector<std::string> keys;
-    for (const auto& one : selector.conditions) keys.push_back(one.key);
     found.add(*offer.object, offer.place,
-              in_quotes(offer.name) + " is selected by " + join(keys, ", ") +
+              in_quotes(offer.name) + " is selected by " +
+                  join(selector.conditions, ", ", &pools::Condition::key) +
                   " alone, so every NIC of the vendor is in it");
   });
 }
@@ -112,11 +111,11 @@ void two_owners(const Given& given, Found& found) {
         const bool other_vendor =
             vendors != nullptr && !vendor.empty() && !contains(vendors->values, vendor);
         const bool takes_vfs =
-            devices == nullptr || std::any_of(devices->values.begin(), devices->values.end(),
-                                              [](const auto& id) { return is_virtual_id(id); });
+            devices == nullptr ||
+            std::ranges::any_of(devices->values, [](const auto& id) { return is_virtual_id(id); });
         return takes_vfs && !other_vendor;
       };
-      if (!std::any_of(other.spec->include.begin(), other.spec->include.end(), wants)) continue;
+      if (!std::ranges::any_of(other.spec->include, wants)) continue;
       found.add(*offer.object, offer.place,
                 "its VFs are offered as " + in_quotes(offer.name) +
                     " by the operator's own plugin, and as " + in_quotes(other.name) + " by " +

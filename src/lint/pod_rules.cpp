@@ -58,12 +58,11 @@ void host_path(const Given& given, Found& found) {
       const auto is_mounted_without_rights = [&](const Container& container) {
         if (is_privileged(container) || wants_rdma(given, container)) return false;
         const auto& mounts = items_below(*container.value, {"volumeMounts"});
-        return std::any_of(mounts.begin(), mounts.end(), [&](const data::Value& mount) {
+        return std::ranges::any_of(mounts, [&](const data::Value& mount) {
           return text_below(mount, {"name"}) == text_below(volume, {"name"});
         });
       };
-      const bool fails =
-          std::any_of(pod.containers.begin(), pod.containers.end(), is_mounted_without_rights);
+      const bool fails = std::ranges::any_of(pod.containers, is_mounted_without_rights);
       auto& finding = found.add(*pod.object, path,
                                 fails ? "a container that is not privileged mounts " + path->scalar
                                       : path->scalar + " comes from the host");
@@ -93,11 +92,9 @@ void ineffective_ipc_lock(const Given& given, Found& found) {
 bool has_limit_annotation(const Pod& pod) {
   const auto* annotations = pod.annotations();
   if (annotations == nullptr) return false;
-  return std::any_of(annotations->entries.begin(), annotations->entries.end(),
-                     [](const data::Value::Entry& entry) {
-                       return entry.key.starts_with("ulimits.") ||
-                              entry.key.starts_with("memlock.railhead.io/");
-                     });
+  return std::ranges::any_of(annotations->entries, [](const data::Value::Entry& entry) {
+    return entry.key.starts_with("ulimits.") || entry.key.starts_with("memlock.railhead.io/");
+  });
 }
 
 void memlock(const Given& given, Found& found) {
@@ -122,7 +119,7 @@ void shared_memory(const Given& given, Found& found) {
     for (const auto& container : pod.containers) {
       if (gpus_of(given, container) < 2) continue;
       const auto& mounts = items_below(*container.value, {"volumeMounts"});
-      const bool has_own = std::any_of(mounts.begin(), mounts.end(), [](const data::Value& mount) {
+      const bool has_own = std::ranges::any_of(mounts, [](const data::Value& mount) {
         return text_below(mount, {"mountPath"}) == "/dev/shm";
       });
       if (has_own) continue;
@@ -140,10 +137,10 @@ void pod_security(const Given& given, Found& found) {
     if (level == nullptr || level->scalar == "privileged") continue;
     for (const auto& pod : given.pods) {
       if (pod.is_part || pod.object->name_space != name_space->name) continue;
-      const bool needs =
-          std::any_of(pod.containers.begin(), pod.containers.end(), is_privileged) ||
-          std::any_of(pod.init_containers.begin(), pod.init_containers.end(), is_privileged) ||
-          is_true(*pod.root, {"spec", "hostNetwork"}) || is_true(*pod.root, {"spec", "hostPID"});
+      const bool needs = std::ranges::any_of(pod.containers, is_privileged) ||
+                         std::ranges::any_of(pod.init_containers, is_privileged) ||
+                         is_true(*pod.root, {"spec", "hostNetwork"}) ||
+                         is_true(*pod.root, {"spec", "hostPID"});
       if (!needs) continue;
       found.add(
           *name_space, level,

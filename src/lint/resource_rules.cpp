@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What containers ask for, and who offers it.
-#include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/text.h"

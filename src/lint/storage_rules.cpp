@@ -94,9 +94,7 @@ std::vector<MountOptions> mounts_of(const Given& given) {
     if (object.kind == "PersistentVolume") list = below(object.root, {"spec", "mountOptions"});
     if (object.kind == "StorageClass") list = below(object.root, {"mountOptions"});
     if (list == nullptr) continue;
-    std::vector<std::string> words;
-    for (const auto& one : list->items) words.push_back(one.scalar);
-    all.push_back({&object, list, join(words, ",")});
+    all.push_back({&object, list, join(list->items, ",", &data::Value::scalar)});
   }
   return all;
 }

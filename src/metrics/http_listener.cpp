@@ -8,6 +8,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 
 #include "host/input_file.h"
+#include "loop/call_after.h"
 
 namespace railhead::metrics {
 
@@ -66,11 +67,10 @@ void HttpListener::opened(Acceptor acceptor, std::string address) {
 void HttpListener::failed(const std::string& why) {
   if (problem_ != why) parts_.report({HttpNews::Kind::not_listening, wanted_, why});
   problem_ = why;
-  timer_.expires_after(retry_in_);
-  retry_in_ = std::min(2 * retry_in_, parts_.times.longest_retry);
-  timer_.async_wait([self = shared_from_this()](const auto& failure) {
-    if (!failure && !self->is_stopped_) self->try_listen();
+  loop::call_after(timer_, retry_in_, [self = shared_from_this()] {
+    if (!self->is_stopped_) self->try_listen();
   });
+  retry_in_ = std::min(2 * retry_in_, parts_.times.longest_retry);
 }
 
 void HttpListener::accept() {
@@ -94,17 +94,14 @@ void HttpListener::pause(const std::string& why) {
   if (!was_pause_reported_) {
     was_pause_reported_ = true;
     parts_.report({HttpNews::Kind::pausing, address_, why});
-    report_timer_.expires_after(kReportAgain);
-    report_timer_.async_wait([self = shared_from_this()](const auto& failure) {
-      if (!failure) self->was_pause_reported_ = false;
-    });
+    loop::call_after(report_timer_, kReportAgain,
+                     [self = shared_from_this()] { self->was_pause_reported_ = false; });
   }
   refuse_waiting();
-  timer_.expires_after(pause_);
-  pause_ = std::min(2 * pause_, parts_.times.longest_pause);
-  timer_.async_wait([self = shared_from_this()](const auto& failure) {
-    if (!failure && !self->is_stopped_) self->accept();
+  loop::call_after(timer_, pause_, [self = shared_from_this()] {
+    if (!self->is_stopped_) self->accept();
   });
+  pause_ = std::min(2 * pause_, parts_.times.longest_pause);
 }
 
 /// With the one descriptor that was kept for this: who is refused can try again, who hangs cannot.

@@ -40,9 +40,9 @@ void HttpPlaces::admit(Client& client) {
   client.leave();
   if (clients_.size() >= most_) {
     // The first of several: the oldest.
-    close(**std::max_element(
-        clients_.begin(), clients_.end(),
-        [](const Client* a, const Client* b) { return a->share_->second < b->share_->second; }));
+    close(**std::ranges::max_element(clients_, [](const Client* a, const Client* b) {
+      return a->share_->second < b->share_->second;
+    }));
   }
   client.at_ = clients_.insert(clients_.end(), &client);
   client.share_ = shares_.try_emplace(client.peer_, 0).first;

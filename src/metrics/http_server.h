@@ -9,7 +9,6 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "base/result.h"
 #include "metrics/http.h"
 #include "metrics/http_listener.h"
 

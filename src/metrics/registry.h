@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/contains.h"
+
 namespace railhead::metrics {
 
 /// A string literal as a template argument.
@@ -41,7 +43,7 @@ struct Label {
       std::string_view(values)...};
 
   static constexpr bool is_known(std::string_view value) {
-    return kValues.empty() || std::find(kValues.begin(), kValues.end(), value) != kValues.end();
+    return kValues.empty() || contains(kValues, value);
   }
 
   /// A sample without this label.

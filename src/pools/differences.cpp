@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pools/differences.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+
+#include "base/contains.h"
 
 namespace railhead::pools {
 namespace {
@@ -105,7 +106,7 @@ std::vector<PoolFlavour> plugins_of(const std::vector<config::PoolSource>& sourc
   std::vector<PoolFlavour> plugins;
   for (const auto& source : sources) {
     const auto plugin = plugin_of(source.shape);
-    if (plugin && std::find(plugins.begin(), plugins.end(), *plugin) == plugins.end()) {
+    if (plugin && !contains(plugins, *plugin)) {
       plugins.push_back(*plugin);
     }
   }

@@ -48,7 +48,7 @@ class FunctionList {
     sort_unique(with_nic);
     functions_.reserve(with_nic.size());
     for (const auto& device : node_.pci) {
-      const bool has_nic = std::binary_search(with_nic.begin(), with_nic.end(), device.address);
+      const bool has_nic = std::ranges::binary_search(with_nic, device.address);
       if (!node::is_network_class(device.class_code) && !has_nic) continue;
       NetFunction function;
       function.id = device.address.str();

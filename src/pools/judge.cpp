@@ -52,8 +52,7 @@ bool matches(Match match, std::string_view value, std::string_view fact) {
   switch (match) {
     case Match::exact: return fact == value;
     case Match::any_case:
-      return std::equal(fact.begin(), fact.end(), value.begin(), value.end(),
-                        [](char a, char b) { return lower(a) == lower(b); });
+      return std::ranges::equal(fact, value, [](char a, char b) { return lower(a) == lower(b); });
     case Match::glob: return glob_match(value, fact);
   }
   return false;

@@ -8,7 +8,6 @@
 
 #include <utility>
 
-#include "base/text.h"
 #include "pools/pool_parsers.h"
 #include "pools/selectors.h"
 

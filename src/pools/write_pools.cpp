@@ -125,11 +125,11 @@ class PoolWriter {
   }
 
   static std::string range_text(const FunctionRange& range) {
-    std::vector<std::string> parts;
-    for (const auto& [first, last] : range.ranges) {
-      parts.push_back(std::to_string(first) + (last == first ? "" : "-" + std::to_string(last)));
-    }
-    return range.parent + (parts.empty() ? "" : "#" + join(parts, ","));
+    if (range.ranges.empty()) return range.parent;
+    return range.parent + "#" + join(range.ranges, ",", [](const auto& one) {
+             const auto& [first, last] = one;
+             return std::to_string(first) + (last == first ? "" : "-" + std::to_string(last));
+           });
   }
 
   const PoolSpec& spec_;

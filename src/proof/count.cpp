@@ -98,13 +98,13 @@ Users users_of(const usage::RdmaDeviceUse& device, const Owners& owners) {
 bool kernel_uses(const usage::RdmaDeviceUse& device) {
   const auto& pairs = device.queue_pairs;
   if (is_listed(pairs.state)) {
-    return std::any_of(
-        pairs.objects.begin(), pairs.objects.end(),
-        [](const usage::QueuePair& pair) { return pair.owner.kernel && !is_the_cores(pair); });
+    return std::ranges::any_of(pairs.objects, [](const usage::QueuePair& pair) {
+      return pair.owner.kernel && !is_the_cores(pair);
+    });
   }
   const auto& domains = device.domains;
   return !is_listed(domains.state) ||  // for all that is known
-         std::any_of(domains.objects.begin(), domains.objects.end(), [](const auto& domain) {
+         std::ranges::any_of(domains.objects, [](const auto& domain) {
            return domain.owner.kernel && !is_of_every_device(domain.owner.kernel_name);
          });
 }
@@ -287,9 +287,9 @@ void carry_over(usage::Usage& now, usage::Usage&& before) {
       now.rdma != usage::TableState::read && now.rdma != usage::TableState::gone;
   for (auto& device : before.devices) {
     if (device.queue_pairs.state != usage::TableState::read) continue;
-    const auto same = std::find_if(
-        now.devices.begin(), now.devices.end(),
-        [&](const usage::RdmaDeviceUse& other) { return other.device == device.device; });
+    const auto same = std::ranges::find_if(now.devices, [&](const usage::RdmaDeviceUse& other) {
+      return other.device == device.device;
+    });
     if (same != now.devices.end()) {
       const auto state = same->queue_pairs.state;
       if (state == usage::TableState::read || state == usage::TableState::gone) continue;

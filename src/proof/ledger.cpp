@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/find.h"
+
 namespace railhead::proof {
 
 PodKey key_of(const ContainerRecord& record) {
@@ -81,8 +83,8 @@ void PodLedger::follow(Entry& entry, const PodUse& pod, std::size_t index, Chang
 }
 
 const PodTotals* PodLedger::find(const PodKey& key) const {
-  const auto found = entries_.find(key);
-  return found == entries_.end() ? nullptr : &found->second.totals;
+  const auto* found = find_value(entries_, key);
+  return found == nullptr ? nullptr : &found->totals;
 }
 
 }  // namespace railhead::proof

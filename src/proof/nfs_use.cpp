@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/find.h"
 #include "base/sort_unique.h"
 #include "base/text.h"
 
@@ -19,10 +20,10 @@ std::string declared_by(const usage::NfsDeclaration& declared) {
 }
 
 std::string wanted_by(const std::vector<std::string>& wanted, std::string_view place) {
-  const auto match = std::find_if(wanted.begin(), wanted.end(), [&](const std::string& pattern) {
+  const auto* match = find_where(wanted, [&](const std::string& pattern) {
     return glob_match(usage::plain_place(pattern), place);
   });
-  return match == wanted.end() ? "" : "--want " + *match;
+  return match == nullptr ? "" : "--want " + *match;
 }
 
 /// Who asked for RDMA; empty: nobody.
@@ -36,7 +37,7 @@ std::string who_wants(const usage::NfsMount& mount, const usage::NfsDeclaration*
 const usage::NfsDeclaration* declaration_of(
     const usage::NfsMount& mount, const std::vector<usage::NfsDeclaration>& declarations) {
   const auto find = [&](const auto& is_its) -> const usage::NfsDeclaration* {
-    const auto at = std::find_if(declarations.begin(), declarations.end(), is_its);
+    const auto at = std::ranges::find_if(declarations, is_its);
     return at == declarations.end() ? nullptr : &*at;
   };
   const auto* by_place =
@@ -151,8 +152,8 @@ std::vector<JudgedNfs> judge_all_nfs(const usage::NfsMounts& mounts,
   }
   for (const auto& pattern : wanted) {
     const auto place = usage::plain_place(pattern);
-    const bool is_known = std::any_of(places.begin(), places.end(),
-                                      [&](const auto& known) { return glob_match(place, known); });
+    const bool is_known =
+        std::ranges::any_of(places, [&](const auto& known) { return glob_match(place, known); });
     if (is_known) continue;
     usage::NfsMount nothing;
     nothing.mount_point = place;

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "proof/count.h"
 #include "proof/verdict.h"
@@ -19,9 +20,7 @@ void add(std::optional<T>& sum, const std::optional<T>& one) {
 }
 
 const usage::ContainerUse* find_container(const usage::Usage* usage, const std::string& id) {
-  if (usage == nullptr) return nullptr;
-  const auto found = usage->containers.find(id);
-  return found == usage->containers.end() ? nullptr : &found->second;
+  return usage == nullptr ? nullptr : find_value(usage->containers, id);
 }
 
 /// A container that nobody can name is called by its id, shortened as runtimes do.
@@ -77,7 +76,7 @@ class Judgement {
     for (const auto& [id, container] : now_.containers) add_pod(container);
     warn(spots_.texts());
     mark_fallbacks();
-    std::sort(view_.pods.begin(), view_.pods.end(), [](const PodUse& a, const PodUse& b) {
+    std::ranges::sort(view_.pods, [](const PodUse& a, const PodUse& b) {
       const auto key = [](const ContainerRecord& h) {
         return std::tie(h.pod_namespace, h.pod, h.pod_uid, h.container, h.container_id);
       };
@@ -190,13 +189,13 @@ class Judgement {
 
   [[nodiscard]] bool is_ignored(const ContainerRecord& record) const {
     const auto name = record.pod_namespace + "/" + record.pod;
-    return std::any_of(options_.ignore.begin(), options_.ignore.end(),
-                       [&](const std::string& pattern) { return glob_match(pattern, name); });
+    return std::ranges::any_of(
+        options_.ignore, [&](const std::string& pattern) { return glob_match(pattern, name); });
   }
 
   void mark_fallbacks() {
-    const bool node_has_rdma = std::any_of(node_.nics.begin(), node_.nics.end(),
-                                           [](const node::Nic& nic) { return nic.registered; });
+    const bool node_has_rdma =
+        std::ranges::any_of(node_.nics, [](const node::Nic& nic) { return nic.registered; });
     using Pod = std::array<std::string_view, 3>;
     const auto key = [](const PodUse& pod) {
       return Pod{pod.record.pod_namespace, pod.record.pod, pod.record.pod_uid};

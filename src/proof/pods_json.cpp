@@ -17,7 +17,7 @@ data::Json or_null(const std::optional<T>& value) {
 /// "queue-pair", "sole-user", "devx-objects", "log", "nothing"
 std::string rung_key(Rung rung) {
   auto key = to_lower(to_string(rung));
-  std::replace(key.begin(), key.end(), ' ', '-');
+  std::ranges::replace(key, ' ', '-');
   return key;
 }
 

@@ -16,8 +16,7 @@ std::string whole(double number) {
 }
 
 bool any_registered(const node::Node& node) {
-  return std::any_of(node.nics.begin(), node.nics.end(),
-                     [](const node::Nic& nic) { return nic.registered; });
+  return std::ranges::any_of(node.nics, [](const node::Nic& nic) { return nic.registered; });
 }
 
 void add_device_evidence(const std::string& device, const DeviceShare& share, PodUse& pod) {
@@ -123,7 +122,7 @@ void add_doubts(const std::string& device, const DeviceShare& share, const node:
 
 /// Memory that is registered with a driver that hides queue pairs.
 bool has_hidden_use(const PodUse& pod, const node::Node& node) {
-  return std::any_of(pod.devices.begin(), pod.devices.end(), [&](const auto& named) {
+  return std::ranges::any_of(pod.devices, [&](const auto& named) {
     return named.second.regions > 0 && hidden_by_driver(node, named.first) == kDevxHides;
   });
 }
@@ -146,7 +145,7 @@ bool lists_contradict(const usage::RdmaDeviceUse& device, const usage::Usage& us
     return !object.owner.kernel && (!thread || !usage.processes.by_id.contains(*thread));
   };
   const auto any_nobodys = [&](const auto& table) {
-    return std::any_of(table.objects.begin(), table.objects.end(), is_nobodys);
+    return std::ranges::any_of(table.objects, is_nobodys);
   };
   return device.contexts.state == usage::TableState::read && device.contexts.objects.empty() &&
          (any_nobodys(device.queue_pairs) || any_nobodys(device.memory_regions) ||
@@ -179,8 +178,7 @@ bool carries_sockets(const usage::RdmaDeviceUse& device) {
     return object.owner.kernel && object.owner.kernel_name == "smc";
   };
   const auto& [pairs, domains] = std::tie(device.queue_pairs.objects, device.domains.objects);
-  return std::any_of(pairs.begin(), pairs.end(), is_smc) ||
-         std::any_of(domains.begin(), domains.end(), is_smc);
+  return std::ranges::any_of(pairs, is_smc) || std::ranges::any_of(domains, is_smc);
 }
 
 /// "3 contexts": whoever made them has ended or is not for us to see, and the driver hides what is

@@ -110,9 +110,8 @@ class Writer {
   }
 
   [[nodiscard]] std::string marks(const DiagramDevice& device) const {
-    std::vector<std::string> marks;
-    for (const auto group : device.groups) marks.push_back(diagram_.marks[group]);
-    return "[" + join(marks, " ") + "]";
+    const auto mark = [this](std::size_t group) { return diagram_.marks[group]; };
+    return "[" + join(device.groups, " ", mark) + "]";
   }
 
   static std::vector<std::string> as_lines(std::string_view text) {

@@ -157,7 +157,7 @@ void Painter::paint_link(const DiagramLink& link) {
   const auto from = moved(layout_.devices[link.from]);
   const auto to = moved(layout_.devices[link.to]);
   const auto& arriving = arrivals_[link.to];
-  const auto place = std::find(arriving.begin(), arriving.end(), link.from) - arriving.begin();
+  const auto place = std::ranges::find(arriving, link.from) - arriving.begin();
   const int ways = static_cast<int>(arriving.size()) + 1;
   const int x = to.x + to.width * (static_cast<int>(place) + 1) / ways;
   const int start = from.bottom() + 6;

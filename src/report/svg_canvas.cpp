@@ -2,7 +2,6 @@
 #include "report/svg_canvas.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/text.h"
 #include "data/xml.h"

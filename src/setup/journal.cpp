@@ -129,7 +129,7 @@ bool is_possible(const JournalEntry& entry) {
 Result<JournalEntry> read_entry(const data::Value& value) {
   JournalEntry entry;
   const auto kind = TRY(text_at(value, "kind"));
-  const auto* const known = std::find(kKinds.begin(), kKinds.end(), kind);
+  const auto* const known = std::ranges::find(kKinds, kind);
   if (known == kKinds.end())
     return data::malformed_at(value.mark, "there is no kind " + in_quotes(kind));
   entry.kind = static_cast<JournalEntry::Kind>(known - kKinds.begin());

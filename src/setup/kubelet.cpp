@@ -5,7 +5,6 @@
 // (pkg/kubelet/cm/cpumanager; kubernetes.io, "Control Topology Management Policies").
 #include "base/text.h"
 #include "data/value.h"
-#include "host/process.h"
 #include "setup/plan.h"
 
 namespace railhead::setup {

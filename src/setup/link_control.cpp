@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/link_control.h"
 
-#include <algorithm>
 #include <array>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "host/ethtool_netlink.h"
 #include "host/vf_netlink.h"
@@ -136,9 +136,8 @@ Result<std::optional<std::string>> read_trust(host::Host& host, const std::strin
   const auto answer = TRY(host.link_settings(netdev, host::LinkPart::vfs));
   if (!answer) return std::optional<std::string>();
   const auto vfs = TRY(host::parse_vf_settings(*answer));
-  const auto found =
-      std::ranges::find_if(vfs, [&](const auto& vf) { return vf.number == function; });
-  if (found == vfs.end() || !found->trusted) return std::optional<std::string>();
+  const auto* found = find_where(vfs, [&](const auto& vf) { return vf.number == function; });
+  if (found == nullptr || !found->trusted) return std::optional<std::string>();
   return std::optional<std::string>(*found->trusted ? "on" : "off");
 }
 

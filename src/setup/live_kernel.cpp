@@ -54,7 +54,7 @@ bool have_drivers(const Machine& machine, const std::string& address) {
 /// Which virtual function of `physical` this is.
 std::optional<unsigned> number_in(const NetworkFunction& physical, const std::string& address) {
   const auto& all = physical.virtual_functions;
-  const auto found = std::find(all.begin(), all.end(), address);
+  const auto found = std::ranges::find(all, address);
   if (found == all.end()) return std::nullopt;
   return static_cast<unsigned>(found - all.begin());
 }

@@ -34,9 +34,7 @@ bool has_folder(host::Host& host, const std::string& path) {
 }
 
 std::string with_single_spaces(std::string_view text) {
-  std::vector<std::string> words;
-  for (const auto word : split_words(text)) words.emplace_back(word);
-  return join(words, " ");
+  return join(split_words(text), " ", std::identity());
 }
 
 std::vector<std::string> names_in(host::Host& host, const std::string& folder,

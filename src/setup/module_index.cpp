@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/find.h"
 #include "base/text.h"
 
 namespace railhead::setup {
@@ -149,8 +150,7 @@ Result<ModuleIndex> ModuleIndex::read(const Machine& machine) {
 }
 
 const ModuleIndex::Module* ModuleIndex::find(std::string_view name) const {
-  const auto found = modules_.find(name);
-  return found == modules_.end() ? nullptr : &found->second;
+  return find_value(modules_, name);
 }
 
 bool ModuleIndex::is_built_in(std::string_view name) const {
@@ -159,13 +159,13 @@ bool ModuleIndex::is_built_in(std::string_view name) const {
 
 std::string ModuleIndex::resolve(const std::string& name) const {
   if (find(name) != nullptr || is_built_in(name)) return name;
-  const auto found = aliases_.find(name);
-  return found == aliases_.end() ? name : found->second;
+  const auto* found = find_value(aliases_, name);
+  return found == nullptr ? name : *found;
 }
 
 SoftDependencies ModuleIndex::soft_dependencies(std::string_view name) const {
-  const auto found = soft_.find(name);
-  return found == soft_.end() ? SoftDependencies() : found->second;
+  const auto* found = find_value(soft_, name);
+  return found == nullptr ? SoftDependencies() : *found;
 }
 
 std::string against_unpacking(host::Host& host, const std::string& path) {

@@ -3,11 +3,10 @@
 
 #include <rdma/rdma_netlink.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "base/contains.h"
-#include "base/text.h"
+#include "base/find.h"
 #include "host/host_error.h"
 #include "host/netlink.h"
 #include "setup/machine.h"
@@ -20,9 +19,8 @@ namespace {
 /// and those of management are always there.
 template <typename Object>
 const usage::ObjectOwner* owner_in(const std::vector<Object>& objects) {
-  const auto found =
-      std::ranges::find_if(objects, [](const Object& one) { return !one.owner.kernel; });
-  return found == objects.end() ? nullptr : &found->owner;
+  const auto* found = find_where(objects, [](const Object& one) { return !one.owner.kernel; });
+  return found == nullptr ? nullptr : &found->owner;
 }
 
 std::string said(host::Host& host, const std::string& device, const usage::ObjectOwner& owner) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/contains.h"
 #include "base/find.h"
-#include "base/text.h"
 #include "host/process.h"
 #include "setup/plan.h"
 

@@ -87,9 +87,8 @@ Status read_namespaces(const Value& value, Wanted& wanted) {
 
 /// Each part of it has a name.
 bool is_sysctl(const std::string& key) {
-  const auto has_two = std::adjacent_find(key.begin(), key.end(), [](char a, char b) {
-    return contains(kSeparators, a) && contains(kSeparators, b);
-  });
+  const auto has_two = std::ranges::adjacent_find(
+      key, [](char a, char b) { return contains(kSeparators, a) && contains(kSeparators, b); });
   return is_name(key, "_-./") && has_two == key.end() && !contains(kSeparators, key.front()) &&
          !contains(kSeparators, key.back());
 }

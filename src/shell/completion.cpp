@@ -4,7 +4,6 @@
 // cursor; then either the value of the option before it is completed, or options and commands are.
 #include <algorithm>
 
-#include "base/contains.h"
 #include "base/text.h"
 #include "shell/command_page.h"
 
@@ -86,10 +85,8 @@ std::string value_cases(const CommandPage& root, const Shell& shell) {
     for (const auto& option : page->options) {
       const auto kind = value_of(option);
       if (kind == Value::none || option.is_argument) continue;
-      std::vector<std::string> patterns;
-      for (const auto& name : option.names)
-        patterns.push_back("\"" + page->name + " " + name + "\"");
-      out += "    " + join(patterns, "|") + ") ";
+      const auto pattern = [&](const auto& name) { return "\"" + page->name + " " + name + "\""; };
+      out += "    " + join(option.names, "|", pattern) + ") ";
       if (kind == Value::words) out += offer(shell, option.words()) + "; ";
       if (kind == Value::file) out += std::string(shell.files) + "; ";
       if (kind == Value::folder) out += std::string(shell.folders) + "; ";

@@ -268,7 +268,7 @@ class Redactor {
 
   /// "0100007F:1F90" or the same with 32 digits, in words of the machine.
   void change_socket(std::span<char> text) {
-    const auto colon = std::find(text.begin(), text.end(), ':');
+    const auto colon = std::ranges::find(text, ':');
     const auto address = text.first(static_cast<std::size_t>(colon - text.begin()));
     if (address.size() == 8) return ipv4_le(address);
     if (address.size() != 32 || contains(kLoopback6, text_of(address))) return;

@@ -184,10 +184,9 @@ class ContainerReader {
     if (!into_.rdma_nodes.value) return;
     for (const auto& nic : node_.nics) {
       for (const auto& device : nic.uverbs) {
-        const bool has = std::any_of(
-            into_.rdma_nodes.value->begin(), into_.rdma_nodes.value->end(), [&](const auto& one) {
-              return one.node.major == device.major && one.node.minor == device.minor;
-            });
+        const bool has = std::ranges::any_of(*into_.rdma_nodes.value, [&](const auto& one) {
+          return one.node.major == device.major && one.node.minor == device.minor;
+        });
         if (!has) continue;
         const auto path =
             "/sys/class/infiniband_verbs/" + host::base_name(device.path) + "/abi_version";

@@ -78,7 +78,7 @@ class RootReader {
 
   [[nodiscard]] bool has_node_of(const node::Nic& nic) const {
     const auto& nodes = into_.rdma_nodes.value;
-    return nodes && std::any_of(nodes->begin(), nodes->end(), [&](const ContainerNode& one) {
+    return nodes && std::ranges::any_of(*nodes, [&](const ContainerNode& one) {
              return std::ranges::any_of(nic.uverbs, [&](const auto& device) {
                return device.major == one.node.major && device.minor == one.node.minor;
              });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 
-#include "base/text.h"
 #include "node/pci_reader.h"
 #include "system/gather.h"
 

@@ -81,7 +81,7 @@ std::optional<bool> System::has_module(std::string_view name) const {
     // "name size uses used-by state address": a module that is loading is not there yet.
     if (!words.empty() && words[0] == name) return words.size() < 5 || words[4] == "Live";
   }
-  return std::find(known.value->begin(), known.value->end(), name) != known.value->end();
+  return contains(*known.value, name);
 }
 
 std::optional<std::string> System::nri_socket() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "system/gather.h"
 
@@ -51,8 +52,7 @@ void read_services(const Gather& gather) {
     if (!comm || !*comm) continue;  // hidden from us, or ended
     ++seen;
     const auto name = std::string(trim(**comm));
-    if (std::find(kServiceNames.begin(), kServiceNames.end(), name) == kServiceNames.end())
-      continue;
+    if (!contains(kServiceNames, name)) continue;
     processes.services.push_back(service_at(gather, name, static_cast<int>(*pid)));
   }
   processes.seen.value = seen;

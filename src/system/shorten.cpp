@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "data/below.h"
 #include "data/toml.h"
@@ -86,8 +87,7 @@ std::string runtime_settings(std::string_view content) {
 /// Names of processes that nobody asks for are nobody's business.
 std::string process_name(std::string_view content) {
   const auto name = trim(content);
-  const bool kept =
-      std::find(kServiceNames.begin(), kServiceNames.end(), name) != kServiceNames.end();
+  const bool kept = contains(kServiceNames, name);
   return kept ? std::string(content) : "other\n";
 }
 

@@ -55,9 +55,9 @@ std::string drop_numa_nodes_of_others(Layout& layout, const node::Node& node) {
     others.insert(*own);
     position.numa_node.reset();
   }
-  std::vector<std::string> ids;
-  for (const int id : others) ids.push_back(std::to_string(id));
-  return ids.empty() ? "" : (ids.size() == 1 ? "NUMA node " : "NUMA nodes ") + join(ids, ", ");
+  if (others.empty()) return "";
+  return (others.size() == 1 ? "NUMA node " : "NUMA nodes ") +
+         join(others, ", ", [](int id) { return std::to_string(id); });
 }
 
 /// A file with one <cpu> for a whole machine says nothing of NUMA nodes.

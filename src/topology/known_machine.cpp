@@ -45,9 +45,9 @@ bool stands_in_places(const KnownMachine& machine, const node::Node& node) {
 /// Fewer GPUs than a whole machine has are another size, unless it is sold whole alone.
 bool has_right_count(const KnownMachine& machine, std::size_t gpus) {
   const bool whole_alone =
-      !machine.sizes.empty() &&
-      std::all_of(machine.sizes.begin(), machine.sizes.end(),
-                  [&](const KnownSize& size) { return size.gpus == machine.gpus; });
+      !machine.sizes.empty() && std::ranges::all_of(machine.sizes, [&](const KnownSize& size) {
+        return size.gpus == machine.gpus;
+      });
   return whole_alone ? gpus <= machine.gpus : gpus == machine.gpus;
 }
 

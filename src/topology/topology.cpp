@@ -137,7 +137,7 @@ std::vector<node::PciAddress> bridges_between(const node::PciDevice& a, const no
   const auto common = common_bridge(a, b);
   if (!common) return between;
   for (const auto* bridges : {&a.bridges, &b.bridges}) {
-    const auto at = std::find(bridges->begin(), bridges->end(), *common);
+    const auto at = std::ranges::find(*bridges, *common);
     between.insert(between.end(), at + 1, bridges->end());
   }
   return between;

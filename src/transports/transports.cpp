@@ -211,7 +211,7 @@ class Reader {
     for (const NicListEntry& entry : list.entries) {
       const auto is_named = [&](const KnownNic& nic) { return entry.names(nic.name); };
       const auto is_given = [&](const KnownNic& nic) { return nic.given && is_named(nic); };
-      if (std::any_of(nics_->begin(), nics_->end(), is_given)) continue;
+      if (std::ranges::any_of(*nics_, is_given)) continue;
       const bool exists = want(entry, variable);
       if (library == Library::ucx && !exists && entry.text.find(':') == std::string_view::npos) {
         continue;
@@ -269,8 +269,8 @@ class Reader {
     constexpr long long kHighest = 255;  // ibv_global_route.sgid_index has 8 bits
     if (port.link != LinkKind::ethernet) return false;
     if (index > kHighest) return true;
-    return port.gids && std::find(port.gids->begin(), port.gids->end(),
-                                  static_cast<unsigned>(index)) == port.gids->end();
+    return port.gids &&
+           std::ranges::find(*port.gids, static_cast<unsigned>(index)) == port.gids->end();
   }
 
   void finish(Library library, const std::vector<PortOf>& ports) {

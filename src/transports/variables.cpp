@@ -22,7 +22,7 @@ std::size_t index_of(std::string_view entry) {
   if (!begins_as_one(entry)) return kVariables.size();
   const auto equals = entry.substr(0, kLongestName + 1).find('=');
   if (equals == std::string_view::npos) return kVariables.size();
-  const auto* at = std::find(kVariables.begin(), kVariables.end(), entry.substr(0, equals));
+  const auto* at = std::ranges::find(kVariables, entry.substr(0, equals));
   return static_cast<std::size_t>(at - kVariables.begin());
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "container/job_arguments.h"
 #include "container/job_size.h"
@@ -75,8 +76,8 @@ void read_mounts(const data::Value* mounts, Bundle& bundle) {
                       std::string(text_below(item, {"source"})), false};
     if (!gpu::is_gpu_mount(mount.destination) && !mount.destination.starts_with("/sys")) continue;
     const auto& options = items_below(item, {"options"});
-    mount.read_write = std::any_of(options.begin(), options.end(),
-                                   [](const data::Value& one) { return one.scalar == "rw"; });
+    mount.read_write =
+        std::ranges::any_of(options, [](const data::Value& one) { return one.scalar == "rw"; });
     bundle.mounts.push_back(std::move(mount));
   }
 }
@@ -141,9 +142,9 @@ bool is_allocation(std::string_view key) {
 
 bool names_gpus(const Bundle& bundle) {
   constexpr std::array<std::string_view, 3> kNone = {"", "void", "none"};
-  return std::any_of(bundle.env.begin(), bundle.env.end(), [&](const std::string& variable) {
+  return std::ranges::any_of(bundle.env, [&](const std::string& variable) {
     const auto value = std::string_view(variable).substr(variable.find('=') + 1);
-    return gpu::names_gpus(variable) && std::find(kNone.begin(), kNone.end(), value) == kNone.end();
+    return gpu::names_gpus(variable) && !contains(kNone, value);
   });
 }
 

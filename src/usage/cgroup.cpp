@@ -16,7 +16,7 @@ bool is_lower_hex(char c) {
 }
 
 bool is_id(std::string_view text) {
-  return text.size() == kIdDigits && std::all_of(text.begin(), text.end(), is_lower_hex);
+  return text.size() == kIdDigits && std::ranges::all_of(text, is_lower_hex);
 }
 
 /// The container that a component names: "<id>", "<runtime>-<id>.scope", "<runtime>-<id>" (CRI-O's
@@ -35,8 +35,8 @@ std::optional<std::string_view> container_in(std::string_view component) {
 
 /// A uid, or the hash of a static pod: hexadecimal digits in the groups 8-4-4-4-12, or 32 of them.
 bool is_uid(std::string_view text) {
-  const auto digits = std::count_if(text.begin(), text.end(), is_lower_hex);
-  const auto dashes = std::count(text.begin(), text.end(), '-');
+  const auto digits = std::ranges::count_if(text, is_lower_hex);
+  const auto dashes = std::ranges::count(text, '-');
   return digits == 32 && (dashes == 0 || dashes == 4) &&
          static_cast<std::size_t>(digits + dashes) == text.size();
 }
@@ -49,7 +49,7 @@ std::optional<std::string> pod_in(std::string_view component) {
   if (pod == std::string_view::npos) return std::nullopt;
   if (pod != 0 && component[pod - 1] != '-') return std::nullopt;
   std::string uid(component.substr(pod + 3));
-  std::replace(uid.begin(), uid.end(), '_', '-');
+  std::ranges::replace(uid, '_', '-');
   if (!is_uid(uid)) return std::nullopt;
   return uid;
 }
@@ -59,7 +59,7 @@ std::optional<std::string> pod_in(std::string_view component) {
 std::optional<ContainerPlace> container_of_path(std::string path) {
   // A cgroup path in systemd's notation that was taken for one of the file system has colons:
   // "kubepods-besteffort-pod<uid>.slice:cri-containerd:<id>".
-  std::replace(path.begin(), path.end(), ':', '/');
+  std::ranges::replace(path, ':', '/');
   std::optional<ContainerPlace> found;
   std::optional<std::string> pod;
   for (const auto component : split(path, '/')) {

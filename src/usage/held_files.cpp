@@ -28,7 +28,7 @@ bool is_devx(std::string_view link) {
 bool is_other_fabric(std::string_view link) {
   constexpr std::array<std::string_view, 2> kNodes = {"/dev/hfi1_", "/dev/cxi"};
   constexpr std::size_t kDigits = 2;
-  return std::any_of(kNodes.begin(), kNodes.end(), [&](std::string_view node) {
+  return std::ranges::any_of(kNodes, [&](std::string_view node) {
     return link.starts_with(node) && parse_unsigned(link.substr(node.size())) &&
            link.size() <= node.size() + kDigits;
   });

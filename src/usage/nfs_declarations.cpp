@@ -221,9 +221,9 @@ std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
 }
 
 bool is_nfs_file(std::string_view path) {
-  const auto is_unit = std::any_of(
-      host::kUnitFolders.begin(), host::kUnitFolders.end(),
-      [&](std::string_view folder) { return path.starts_with(std::string(folder) + "/"); });
+  const auto is_unit = std::ranges::any_of(host::kUnitFolders, [&](std::string_view folder) {
+    return path.starts_with(std::string(folder) + "/");
+  });
   return is_unit || path == "/etc/fstab" ||
          (path.starts_with("/proc/") &&
           (path.ends_with("/mountstats") || path.ends_with("/mountinfo")));
@@ -249,7 +249,7 @@ std::string only_nfs(std::string_view path, std::string_view text) {
       if (words[0] == "device") is_inside = words.size() > 7 && is_nfs_type(words[7]);
       if (!is_inside || (words[0] != "device" && words[0] != "opts:" && words[0] != "xprt:"))
         continue;
-    } else if (std::none_of(words.begin(), words.end(), is_nfs_type) || words[0].starts_with('#')) {
+    } else if (std::ranges::none_of(words, is_nfs_type) || words[0].starts_with('#')) {
       continue;
     }
     kept += line;

@@ -103,7 +103,7 @@ Result<std::optional<std::string>> read_of_machine(host::Host& host, const std::
 /// fs/proc_namespace.c, show_vfsstat().
 bool says_mounts(std::string_view mountstats) {
   const auto lines = split(mountstats, '\n');
-  return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+  return std::ranges::any_of(lines, [](std::string_view line) {
     return line.starts_with("device ") || line.starts_with("no device ");
   });
 }

@@ -286,19 +286,6 @@ container::JobSize read_job(host::Host& host, const std::string& proc_dir,
 
 }  // namespace
 
-std::string_view to_string(TableState state) {
-  switch (state) {
-    case TableState::read: return "read";
-    case TableState::unsupported: return "unsupported";
-    case TableState::gone: return "gone";
-    case TableState::denied: return "denied";
-    case TableState::interrupted: return "interrupted";
-    case TableState::left_out: return "left out";
-    case TableState::failed: break;
-  }
-  return "failed";
-}
-
 Usage read_usage(host::Host& host, const std::string& proc_dir, ListQueuePairs queue_pairs) {
   Usage usage;
   const auto first = host.readlink(proc_dir + "/self/ns/pid");

@@ -73,8 +73,7 @@ Networks::Connections Networks::read(const std::string& folder) {
     return found;
   }
   Connections found{**std::move(asked), 0, true, true, ""};
-  std::sort(found.sockets.begin(), found.sockets.end(),
-            [](const auto& a, const auto& b) { return a.inode < b.inode; });
+  std::ranges::sort(found.sockets, [](const auto& a, const auto& b) { return a.inode < b.inode; });
   return found;
 }
 
@@ -114,8 +113,9 @@ Result<NetworkUse> Networks::use_of(const std::vector<std::uint32_t>& processes,
     if (!found.there || !is_still(host_, proc_dir_, table_, process)) continue;
     if (devices && *devices) use.bytes = netdev_bytes(**devices);
     std::vector<host::TcpSocket> theirs;
-    std::copy_if(found.sockets.begin(), found.sockets.end(), std::back_inserter(theirs),
-                 [&](const auto& one) { return use.own || held.sockets.contains(one.inode); });
+    std::ranges::copy_if(found.sockets, std::back_inserter(theirs), [&](const auto& one) {
+      return use.own || held.sockets.contains(one.inode);
+    });
     use.by_statistics = found.counted;
     use.connections = use.own ? found.count : theirs.size();
     const auto doubt = use.own || held.doubt.empty() ? found.doubt : held.doubt;

@@ -62,7 +62,7 @@ std::optional<KernelVersion> parse_kernel_version(std::string_view release) {
 
 bool may_read_freed_memory(const KernelVersion& version) {
   if (version < kSince || version >= kMainline) return false;
-  return std::none_of(kMended.begin(), kMended.end(), [&](const KernelVersion& mended) {
+  return std::ranges::none_of(kMended, [&](const KernelVersion& mended) {
     return mended.major == version.major && mended.minor == version.minor && version >= mended;
   });
 }

@@ -28,7 +28,6 @@ enum class TableState : std::uint8_t {
   failed,       ///< anything else: a limit of ours, a malformed answer
   left_out,     ///< not asked for, on purpose
 };
-std::string_view to_string(TableState state);
 
 /// Objects of one kind of one device, or why there are none. Where the list was given up in the
 /// middle (`failed`), the objects are those before.

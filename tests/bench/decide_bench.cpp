@@ -67,16 +67,16 @@ void topology_and_deal(benchmark::State& state) {
 node::Node with_rdma_on_vfs(node::Node node) {
   for (const auto& device : node.pci) {
     if (!device.physfn) continue;
-    const auto at = std::find_if(node.nics.begin(), node.nics.end(),
-                                 [&](const node::Nic& nic) { return nic.pci == device.physfn; });
+    const auto at = std::ranges::find_if(
+        node.nics, [&](const node::Nic& nic) { return nic.pci == device.physfn; });
     if (at == node.nics.end()) continue;
     node::Nic nic = *at;
     nic.name = "vf" + std::to_string(node.nics.size());
     nic.pci = device.address;
     node.nics.push_back(std::move(nic));
   }
-  std::sort(node.nics.begin(), node.nics.end(),
-            [](const node::Nic& a, const node::Nic& b) { return a.pci < b.pci; });
+  std::ranges::sort(node.nics,
+                    [](const node::Nic& a, const node::Nic& b) { return a.pci < b.pci; });
   return node;
 }
 

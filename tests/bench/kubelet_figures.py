@@ -13,7 +13,6 @@ import pathlib
 import random
 import re
 import socket
-import subprocess
 import sys
 import threading
 import time

@@ -50,7 +50,7 @@ int main(int count, char** words) {
     std::this_thread::sleep_for(pause);
     time = ask(*kubelet);
   }
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   const auto at = [&](double part) {
     return times.empty()
                ? 0

@@ -4,10 +4,7 @@
 // every one an RDMA device and a device of one of eight exclusive pools, beside eight GPUs.
 #include <benchmark/benchmark.h>
 
-#include <array>
-#include <chrono>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

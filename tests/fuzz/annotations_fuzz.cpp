@@ -84,8 +84,8 @@ void check(const inject::Decision& decision) {
     if (!known) std::abort();
     paths.push_back(device.path);
   }
-  std::sort(paths.begin(), paths.end());
-  if (std::adjacent_find(paths.begin(), paths.end()) != paths.end()) std::abort();
+  std::ranges::sort(paths);
+  if (std::ranges::adjacent_find(paths) != paths.end()) std::abort();
   if (decision.outcome != inject::Outcome::adjusted && !decision.adjustment.empty()) std::abort();
   if (decision.outcome == inject::Outcome::refused && !decision.message.starts_with("railhead: ")) {
     std::abort();

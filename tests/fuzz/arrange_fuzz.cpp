@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include "topology/arrange.h"
 
@@ -53,9 +52,10 @@ railhead::node::Node machine() {
 void check(const railhead::topology::Arrangement& arrangement) {
   const railhead::node::Node& node = arrangement.node;
   require(node.gpus.size() == 2 && node.nics.size() == 2);
-  require(std::is_sorted(node.pci.begin(), node.pci.end(),
-                         [](const railhead::node::PciDevice& a,
-                            const railhead::node::PciDevice& b) { return a.address < b.address; }));
+  require(std::ranges::is_sorted(
+      node.pci, [](const railhead::node::PciDevice& a, const railhead::node::PciDevice& b) {
+        return a.address < b.address;
+      }));
   for (const auto& gpu : node.gpus) require(node.find_pci(gpu.pci) != nullptr);
   for (const auto& nic : node.nics) require(node.find_pci(*nic.pci) != nullptr);
   const auto topology = railhead::topology::make_topology(arrangement);

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "data/json.h"
 #include "features/features.h"
 #include "kube/event.h"
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <string>
 #include <string_view>
 
 #include "nri/api.h"

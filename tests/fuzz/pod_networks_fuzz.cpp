@@ -18,8 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto is_fine = [](char c) {
       return c == '-' || c == '/' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
     };
-    const bool fine = std::all_of(name.begin(), name.end(), is_fine);
-    if (!fine || std::count(name.begin(), name.end(), '/') != 1) std::abort();
+    const bool fine = std::ranges::all_of(name, is_fine);
+    if (!fine || std::ranges::count(name, '/') != 1) std::abort();
   }
   return 0;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -99,7 +98,7 @@ void fuzz_job(std::string_view text) {
   const auto size = railhead::container::job_size(env);
   require(size.nodes.value_or(1) > 0 && size.ranks.value_or(1) > 0);
   if (size == railhead::container::JobSize()) return;
-  require(std::any_of(env.begin(), env.end(), railhead::container::is_job_variable));
+  require(std::ranges::any_of(env, railhead::container::is_job_variable));
 }
 
 void fuzz_arguments(std::string_view text) {

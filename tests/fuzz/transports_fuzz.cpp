@@ -48,8 +48,8 @@ void check(const transports::Reading& reading) {
   for (const auto& one : reading.wanted) require(one.nic == 0);
   for (const auto& one : reading.contradictions) {
     require(one.text.starts_with(one.variable) && one.text.size() < kMostBytes);
-    require(std::none_of(one.text.begin(), one.text.end(),
-                         [](char c) { return static_cast<unsigned char>(c) < 0x20; }));
+    require(std::ranges::none_of(one.text,
+                                 [](char c) { return static_cast<unsigned char>(c) < 0x20; }));
   }
   require(reading.obstacle() == nullptr || !reading.off_rdma().empty());
 }

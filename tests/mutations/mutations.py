@@ -73,8 +73,9 @@ AFFINITY = [
              "key{*near, load_of(card.front())}", "key{*near, load_of(card.front()) * 0}",
              "A stand-in is a NIC that another GPU already has while an equally near one is free."),
     Mutation("flat-bus-is-one-card", "affinity/card.cpp",
-             "std::tie(a.domain, a.bus, a.device) == std::tie(b.domain, b.bus, b.device)",
-             "std::tie(a.domain, a.bus) == std::tie(b.domain, b.bus)",
+             "std::tie(a.pci->domain, a.pci->bus, a.pci->device) ==\n"
+             "             std::tie(b.pci->domain, b.pci->bus, b.pci->device)",
+             "std::tie(a.pci->domain, a.pci->bus) == std::tie(b.pci->domain, b.pci->bus)",
              "On a virtual machine with a flat PCI bus all NICs are dealt as one card."),
     Mutation("card-without-guid-counts-twice", "affinity/card.cpp",
              "!both || a.sys_image_guid == b.sys_image_guid",

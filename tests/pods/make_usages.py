@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE.parent / "nodes"))
 import hardware as hw  # noqa: E402
 import machine as nodes  # noqa: E402
 from make_pods import (CM_ID, CTX, DRIVER, GET, GSI, INDEX, INIT, MR, NAME, PD, QP, RC, RTS, UD,  # noqa: E402
-                       Machine, bundle, containerd_names, cm_id, ctx, identity, message, mr, pd, qp, table, tcp, text,
+                       Machine, bundle, containerd_names, ctx, identity, message, mr, pd, qp, table, text,
                        u32, uid)
 
 FOLDER = HERE / "usages"

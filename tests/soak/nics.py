@@ -15,7 +15,7 @@ import subprocess
 import threading
 
 from ledger import Ledger
-from lib.machine import H100, Machine, Tree
+from lib.machine import H100, Machine
 
 State = tuple[tuple[str, str, str], ...]  # (name, status, numbers of its verbs node), by name
 

@@ -294,8 +294,6 @@ class Worker:
 
 def said(error) -> str:
     """Our own words; of another error its kind, for the library's words have addresses and times."""
-    from peers.kubelet import grpc
-
     if isinstance(error, ValueError):
         return "the connection is closed"
     known = "the agent cannot give" in error.details()

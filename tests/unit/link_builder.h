@@ -9,8 +9,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "unit/netlink_builder.h"
 

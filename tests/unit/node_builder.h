@@ -191,15 +191,15 @@ inline node::Netdev& NodeBuilder::netdev(const std::string& name) {
 inline node::Node NodeBuilder::build() const {
   node::Node node = node_;
   const auto by_address = [](const auto& a, const auto& b) { return a.address < b.address; };
-  std::sort(node.pci.begin(), node.pci.end(), by_address);
-  std::sort(node.gpus.begin(), node.gpus.end(),
-            [](const node::Gpu& a, const node::Gpu& b) { return a.pci < b.pci; });
-  std::sort(node.nics.begin(), node.nics.end(), [](const node::Nic& a, const node::Nic& b) {
+  std::ranges::sort(node.pci, by_address);
+  std::ranges::sort(node.gpus,
+                    [](const node::Gpu& a, const node::Gpu& b) { return a.pci < b.pci; });
+  std::ranges::sort(node.nics, [](const node::Nic& a, const node::Nic& b) {
     if (a.pci.has_value() != b.pci.has_value()) return a.pci.has_value();
     return a.pci != b.pci ? a.pci < b.pci : a.name < b.name;
   });
-  std::sort(node.netdevs.begin(), node.netdevs.end(),
-            [](const node::Netdev& a, const node::Netdev& b) { return a.name < b.name; });
+  std::ranges::sort(node.netdevs,
+                    [](const node::Netdev& a, const node::Netdev& b) { return a.name < b.name; });
   for (unsigned i = 0; i < node.gpus.size(); ++i) {
     node.gpus[i].index = i;
     node.gpus[i].minor = i;
@@ -225,8 +225,8 @@ inline node::Nic& NicHandle::nic(std::size_t at) {
 
 inline node::PciDevice& NicHandle::pci(std::size_t at) {
   auto& all = builder_->node_.pci;
-  return *std::find_if(all.begin(), all.end(),
-                       [&](const node::PciDevice& d) { return d.address == nic(at).pci; });
+  return *std::ranges::find_if(all,
+                               [&](const node::PciDevice& d) { return d.address == nic(at).pci; });
 }
 
 inline void NicHandle::port(node::LinkLayer layer, double gbps, const std::string& rate) {

@@ -15,7 +15,6 @@ import urllib.request
 from kube import traces
 from kube.case import ClusterCase
 from kube.chart import import_image, reachable_pods, shell, usual_socket, version
-from kube.cluster import GPU_RESOURCE
 from kube.kubelet import NODE
 from kube.networks import can_make
 from lib import paths

@@ -18,8 +18,7 @@ ExplainedGpu explain_first_gpu(const node::Node& node) {
 }
 
 const ExplainedNic& entry(const ExplainedGpu& gpu, std::size_t nic) {
-  return *std::find_if(gpu.nics.begin(), gpu.nics.end(),
-                       [&](const ExplainedNic& e) { return e.nic == nic; });
+  return *std::ranges::find_if(gpu.nics, [&](const ExplainedNic& e) { return e.nic == nic; });
 }
 
 TEST(Explain, every_nic_has_its_reason_nearest_first) {

@@ -90,7 +90,7 @@ TEST(Invariants, only_compute_cards_are_dealt_and_only_from_the_nearest) {
       EXPECT_EQ(own.nics.empty(), dealt.deal.cards.empty());
       for (const auto nic : own.nics) {
         EXPECT_EQ(dealt.deal.roles[nic].role, Role::compute);
-        EXPECT_NE(std::find(own.nearest.begin(), own.nearest.end(), nic), own.nearest.end());
+        EXPECT_NE(std::ranges::find(own.nearest, nic), own.nearest.end());
       }
       for (const auto& card : dealt.deal.cards) {
         EXPECT_GE(dealt.topology.gpu_nic[g][card[0]], own.nearness);
@@ -112,7 +112,7 @@ std::vector<std::size_t> gpus_within(const Dealt& dealt, const std::set<std::siz
 /// Whether each GPU of these can have a card of its own, nearest first: no set of nearest cards
 /// has fewer cards than GPUs that depend on it.
 bool enough_for_all(const Dealt& dealt, const std::vector<std::size_t>& gpus) {
-  return std::all_of(gpus.begin(), gpus.end(), [&](std::size_t g) {
+  return std::ranges::all_of(gpus, [&](std::size_t g) {
     const auto cards = dealt.cards(dealt.deal.gpus[g].nearest);
     return cards.size() >= gpus_within(dealt, cards).size();
   });

@@ -37,8 +37,8 @@ inline std::vector<NamedMachine> read_committed_machines() {
       machines.push_back(
           {entry.path().stem().string(), topology::arrange(node::read_node(**host)).node});
   }
-  std::sort(machines.begin(), machines.end(),
-            [](const NamedMachine& a, const NamedMachine& b) { return a.name < b.name; });
+  std::ranges::sort(machines,
+                    [](const NamedMachine& a, const NamedMachine& b) { return a.name < b.name; });
   return machines;
 }
 

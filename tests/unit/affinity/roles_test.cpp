@@ -344,7 +344,7 @@ TEST(Roles, virtual_functions_speak_for_themselves_without_their_card) {
   node::Node node = b.build();
   node.nics.erase(node.nics.begin());  // bound to vfio-pci, say
   for (const auto& role : roles_of(node)) EXPECT_EQ(role.role, Role::compute);
-  node.pci.erase(std::find_if(node.pci.begin(), node.pci.end(), [&](const node::PciDevice& device) {
+  node.pci.erase(std::ranges::find_if(node.pci, [&](const node::PciDevice& device) {
     return device.address == node.find_pci(*node.nics[0].pci)->physfn;
   }));
   for (const auto& role : roles_of(node)) EXPECT_EQ(role.role, Role::compute);

@@ -133,7 +133,7 @@ TEST_F(ConfigFollowerTest, a_broken_file_is_refused_once_and_a_good_one_taken_ag
   log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, HasSubstr(path_ + ":1:14"));
-  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1);
   EXPECT_EQ(reloads("refused"), 1);
   EXPECT_EQ(is_good(), 0);
   EXPECT_EQ(metrics_.config_last_success_timestamp_seconds.value(), 0);
@@ -194,7 +194,7 @@ TEST_F(ConfigFollowerTest, what_waits_for_a_restart_is_counted_and_warned_of_onc
   log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, HasSubstr("configuration needs a restart settings=\"nri.socket"));
-  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
   EXPECT_EQ(metrics_.config_settings_awaiting_restart.value(), 1);
 }
 

@@ -274,7 +274,7 @@ TEST_F(ContainerHooksTest, a_claim_that_comes_after_the_deadline_is_not_told_aga
   kubelet_.asked.back()(inject::KubeletAnswer{});
   log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
   EXPECT_EQ(decisions("untouched", inject::reason::kGpuUnresolved), 1);
   EXPECT_EQ(decisions("adjusted", inject::reason::kGpus), 0);
   EXPECT_EQ(answers, 0) << "it was answered by on_deadline";

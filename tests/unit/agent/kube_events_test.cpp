@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/kube_events_service.h"
+#include "agent/kube_events.h"
 
 #include <gmock/gmock.h>
 
-#include "data/json.h"
+#include "agent/hosted_service.h"
 #include "unit/agent/api_server_test.h"
 #include "unit/manual_clock.h"
 
@@ -37,7 +37,8 @@ class KubeEventsTest : public ApiServerTest {
   }
 
   void start() {
-    service_.emplace(context(), options_, outbox_);
+    service_ =
+        agent::make_hosted<agent::KubeEvents>(context(), "events", options_, std::ref(outbox_));
     ASSERT_TRUE(service_->start());
   }
 
@@ -56,7 +57,7 @@ class KubeEventsTest : public ApiServerTest {
 
   agent::EventOutbox outbox_{metrics_, clock_};
   agent::KubeEventsOptions options_;
-  std::optional<agent::KubeEventsService> service_;
+  std::unique_ptr<agent::Service> service_;
 };
 
 TEST_F(KubeEventsTest, what_happens_again_is_the_same_event_with_a_count) {

@@ -54,10 +54,10 @@ TEST(MachineNews, of_a_nic_that_its_driver_let_go_of_is_of_one_nic) {
   const auto function = whole.node().nics.at(3).pci->str();
   ASSERT_EQ(whole.node().nics.at(3).name, "mlx5_3");
   const auto lost = said(whole, without);
-  EXPECT_EQ(std::count(lost.begin(), lost.end(), '\n'), 1) << lost;
+  EXPECT_EQ(std::ranges::count(lost, '\n'), 1) << lost;
   EXPECT_THAT(lost, AllOf(HasSubstr("nic=" + function), HasSubstr("was=mlx5_3")));
   const auto back = said(without, whole);
-  EXPECT_EQ(std::count(back.begin(), back.end(), '\n'), 1) << back;
+  EXPECT_EQ(std::ranges::count(back, '\n'), 1) << back;
   EXPECT_THAT(back, AllOf(HasSubstr("nic=mlx5_3"), HasSubstr("was=" + function)));
 }
 

@@ -131,7 +131,7 @@ TEST_F(MachineTest, a_lack_of_descriptors_keeps_the_last_table_and_is_said_once)
   }
   log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
   EXPECT_NE(said.find("too many open files"), std::string::npos) << said;
   EXPECT_EQ(metrics_.node_read_failures.value("event"), 12);
   questions = -1;

@@ -6,7 +6,6 @@
 #include <atomic>
 
 #include "data/below.h"
-#include "data/json.h"
 #include "unit/agent/api_server_test.h"
 
 namespace railhead::test {
@@ -217,7 +216,7 @@ TEST_F(NodeConditionsTest, each_refusal_is_said_once_and_overcome) {
   const auto text = said();
   EXPECT_THAT(text, HasSubstr("warn node conditions not written node=node-1 why=\"GET "
                               "/api/v1/nodes/node-1/status: 403 Forbidden: nodes"));
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << "one more for another text\n" << text;
+  EXPECT_EQ(std::ranges::count(text, '\n'), 3) << "one more for another text\n" << text;
 }
 
 TEST_F(NodeConditionsTest, a_policy_that_denies_is_said) {

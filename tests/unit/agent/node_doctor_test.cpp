@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include <cerrno>
-
 #include "data/value.h"
 #include "host/boot_id.h"
 #include "unit/checks/patient.h"
@@ -158,7 +156,7 @@ TEST_F(NodeDoctorTest, a_machine_that_breaks_as_a_whole_does_not_flood_the_log) 
   for (const auto& path : patient_.paths("/current_link_width")) patient_.text(path, "1");
   look();
   const auto text = logged();
-  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 21);
+  EXPECT_LE(std::ranges::count(text, '\n'), 21);
   EXPECT_THAT(text, HasSubstr("warn more checks changed"));
 }
 
@@ -247,7 +245,7 @@ TEST_F(NodeDoctorTest, a_machine_that_cannot_be_opened_is_counted_and_said_once)
   EXPECT_EQ(metrics_.doctor_runs.value("failed"), 2);
   const auto text = logged();
   EXPECT_THAT(text, HasSubstr("warn checks not made why=\"no descriptors\""));
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1);
 }
 
 TEST_F(NodeDoctorTest, goes_by_the_configuration_in_force) {

@@ -27,8 +27,7 @@ struct Bench {
 
 TEST(Stream, counts_all_messages_of_all_queue_pairs_but_no_warm_up) {
   Bench bench;
-  bench.step.iterations = 1000;
-  bench.step.warm_up = 50;
+  bench.step = {.iterations = 1000, .warm_up = 50};
   FakeTransport transport(bench.clock, 3);
   const auto result = bench.start(transport);
   ASSERT_TRUE(result);
@@ -41,8 +40,7 @@ TEST(Stream, counts_all_messages_of_all_queue_pairs_but_no_warm_up) {
 
 TEST(Stream, of_a_ring_each_message_has_a_slot_of_its_own) {
   Bench bench;
-  bench.step.iterations = 6;
-  bench.step.depth = 4;
+  bench.step = {.iterations = 6, .depth = 4};
   FakeTransport transport(bench.clock);
   ASSERT_TRUE(bench.start(transport));
   EXPECT_EQ(transport.slots, std::vector<unsigned>(6, 0));
@@ -73,8 +71,7 @@ TEST(Stream, large_messages_are_fewer_at_a_time) {
 
 TEST(Stream, ends_after_its_time) {
   Bench bench;
-  bench.step.iterations = 0;
-  bench.step.duration_ms = 300;
+  bench.step = {.iterations = 0, .duration_ms = 300};
   FakeTransport transport(bench.clock);
   const auto result = bench.start(transport);
   ASSERT_TRUE(result);
@@ -143,9 +140,7 @@ TEST(Stream, the_pause_of_a_rate_cap_is_no_stall) {
 
 TEST(Receiver, counts_what_arrives_and_ends_by_itself) {
   Bench bench;
-  bench.step.operation = Operation::send;
-  bench.step.iterations = 90;
-  bench.step.warm_up = 10;
+  bench.step = {.operation = Operation::send, .iterations = 90, .warm_up = 10};
   FakeTransport transport(bench.clock);
   transport.to_receive = 100;
   EXPECT_EQ(bench.answer(transport)->messages, 100U);
@@ -162,8 +157,7 @@ TEST(Receiver, a_message_of_another_size_is_named) {
 
 TEST(Receiver, by_time_ends_when_stopped_with_what_came) {
   Bench bench;
-  bench.step.operation = Operation::send;
-  bench.step.duration_ms = 1000;
+  bench.step = {.operation = Operation::send, .duration_ms = 1000};
   bench.stop = true;
   FakeTransport transport(bench.clock);
   transport.to_receive = 20;
@@ -172,9 +166,7 @@ TEST(Receiver, by_time_ends_when_stopped_with_what_came) {
 
 TEST(Latency, by_write_is_half_of_a_round) {
   Bench bench;
-  bench.step.measure = Measure::latency;
-  bench.step.size_bytes = 2;
-  bench.step.iterations = 600;
+  bench.step = {.measure = Measure::latency, .size_bytes = 2, .iterations = 600};
   FakeTransport transport(bench.clock);
   const auto result = bench.start(transport);
   ASSERT_TRUE(result);
@@ -195,9 +187,7 @@ class CountingClock : public test::ManualClock {
 TEST(Latency, reads_the_clock_once_a_round_because_that_is_expensive) {
   CountingClock clock;
   Bench bench;
-  bench.step.measure = Measure::latency;
-  bench.step.size_bytes = 2;
-  bench.step.iterations = 600;
+  bench.step = {.measure = Measure::latency, .size_bytes = 2, .iterations = 600};
   FakeTransport transport(clock);
   ASSERT_TRUE(initiate({transport, bench.step, clock, bench.stop, bench.moved}));
   EXPECT_LE(clock.looks, 610U);
@@ -252,18 +242,14 @@ TEST(Latency, a_stopped_side_still_waits_for_its_last_acknowledgement) {
 
 TEST(Latency, of_a_read_is_whole) {
   Bench bench;
-  bench.step.measure = Measure::latency;
-  bench.step.operation = Operation::read;
-  bench.step.iterations = 5;
+  bench.step = {.operation = Operation::read, .measure = Measure::latency, .iterations = 5};
   FakeTransport transport(bench.clock);
   EXPECT_EQ(bench.start(transport)->latency.percentile_ns(0.5), 1000U);
 }
 
 TEST(Latency, by_send_waits_for_the_answer) {
   Bench bench;
-  bench.step.measure = Measure::latency;
-  bench.step.operation = Operation::send;
-  bench.step.iterations = 40;
+  bench.step = {.operation = Operation::send, .measure = Measure::latency, .iterations = 40};
   FakeTransport transport(bench.clock);
   transport.answers = true;
   EXPECT_EQ(bench.start(transport)->latency.count(), 40U);
@@ -303,12 +289,12 @@ TEST(Latency, keeps_to_the_rate_cap_and_leaves_its_pauses_out) {
 TEST(Latency, under_a_rate_cap_ends_after_its_time_and_stops_when_told_to) {
   for (const auto operation : {Operation::read, Operation::write, Operation::send}) {
     Bench bench;
-    bench.step.measure = Measure::latency;
-    bench.step.operation = operation;
-    bench.step.size_bytes = 1000;
-    bench.step.iterations = 0;
-    bench.step.duration_ms = 25;
-    bench.step.rate_cap_bps = operation == Operation::read ? 800'000 : 1'600'000;
+    bench.step = {.operation = operation,
+                  .measure = Measure::latency,
+                  .size_bytes = 1000,
+                  .iterations = 0,
+                  .duration_ms = 25,
+                  .rate_cap_bps = operation == Operation::read ? 800'000U : 1'600'000U};
     FakeTransport transport(bench.clock);
     transport.answers = true;
     EXPECT_EQ(bench.start(transport)->latency.count(), 2U);

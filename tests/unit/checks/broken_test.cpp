@@ -20,7 +20,7 @@ Lines complaints_by(const std::vector<checks::Finding>& before,
   std::erase_if(lines, [&](const std::string& line) {
     if (line.starts_with("PASS") || line.starts_with("gone")) return true;
     if (!line.starts_with("SKIP")) return false;
-    return std::none_of(after.begin(), after.end(), [&](const checks::Finding& finding) {
+    return std::ranges::none_of(after, [&](const checks::Finding& finding) {
       return line == "SKIP " + std::string(finding.id) + " " + finding.subject &&
              finding.reason.find(" failed for ") != std::string::npos;
     });
@@ -777,9 +777,9 @@ TEST(Doctor, has_a_broken_machine_for_every_complaint_of_every_check) {
     for (const auto* state : {"FAIL", "WARN", "UNKNOWN"}) {
       const auto said = std::string(state) + " " + std::string(check->id);
       if (check->rule.find(state) == std::string_view::npos || contains(elsewhere, said)) continue;
-      const auto shown = std::any_of(faults().begin(), faults().end(), [&](const Fault& fault) {
-        return std::any_of(fault.expected.begin(), fault.expected.end(),
-                           [&](const auto& line) { return line.starts_with(said + " "); });
+      const auto shown = std::ranges::any_of(faults(), [&](const Fault& fault) {
+        return std::ranges::any_of(fault.expected,
+                                   [&](const auto& line) { return line.starts_with(said + " "); });
       });
       EXPECT_TRUE(shown) << said;
     }

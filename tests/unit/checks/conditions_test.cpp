@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "data/below.h"
-#include "data/json.h"
 #include "unit/checks/patient.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/source_dir.h"

@@ -166,7 +166,7 @@ inline constexpr std::uint16_t kGoodDeviceControl = 0x5930;
 /// What a bridge is by its place below the host bridge: root port, then a switch's upper and lower
 /// port in turn.
 inline Express bridge_at(const std::string& folder) {
-  const auto depth = std::count(folder.begin(), folder.end(), '/') - 4;
+  const auto depth = std::ranges::count(folder, '/') - 4;
   if (depth == 0) return Express::root;
   return depth % 2 == 1 ? Express::upstream : Express::down;
 }
@@ -285,7 +285,7 @@ inline std::vector<std::string> differences(const std::vector<checks::Finding>& 
   for (const auto& [what, state] : old) {
     if (!now.contains(what)) lines.push_back("gone " + what);
   }
-  std::sort(lines.begin(), lines.end());
+  std::ranges::sort(lines);
   return lines;
 }
 

@@ -480,11 +480,10 @@ TEST(Pod, every_complaint_of_every_check_has_a_fault_above) {
     for (const auto* state : {"FAIL", "WARN", "UNKNOWN"}) {
       const auto said = std::string(state) + " " + std::string(check->id);
       if (check->rule.find(state) == std::string_view::npos || said == another_machine) continue;
-      const auto shown =
-          std::any_of(pod_faults().begin(), pod_faults().end(), [&](const PodFault& fault) {
-            return std::any_of(fault.expected.begin(), fault.expected.end(),
-                               [&](const auto& line) { return line.starts_with(said + " "); });
-          });
+      const auto shown = std::ranges::any_of(pod_faults(), [&](const PodFault& fault) {
+        return std::ranges::any_of(fault.expected,
+                                   [&](const auto& line) { return line.starts_with(said + " "); });
+      });
       EXPECT_TRUE(shown) << said;
     }
   }

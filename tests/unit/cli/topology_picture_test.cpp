@@ -28,8 +28,7 @@ const report::DiagramDevice& device(const report::Diagram& diagram, const std::s
 /// "socket/bridge/switch" of the boxes that hold the device.
 std::string path_to(const std::vector<report::DiagramBox>& boxes, std::size_t wanted) {
   for (const auto& box : boxes) {
-    if (std::find(box.devices.begin(), box.devices.end(), wanted) != box.devices.end())
-      return box.titles.back();
+    if (std::ranges::find(box.devices, wanted) != box.devices.end()) return box.titles.back();
     const auto inner = path_to(box.boxes, wanted);
     if (!inner.empty()) return box.titles.front() + " / " + inner;
   }

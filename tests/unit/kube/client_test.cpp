@@ -66,9 +66,8 @@ TEST_F(ClientTest, a_request_says_who_asks_for_what) {
 TEST_F(ClientTest, each_kind_of_change_has_its_content_type) {
   HttpsServer server(certificate_, [](const auto&) { return reply(201, "{}"); });
   const data::Json body{{"a", 1}};
-  for (const auto& request :
-       {kube::create("/x", body), kube::json_patch("/x", body),
-        kube::strategic_merge_patch("/x", body), kube::apply("/x", "rail head", body)}) {
+  for (const auto& request : {kube::create("/x", body), kube::json_patch("/x", body),
+                              kube::strategic_merge_patch("/x", body)}) {
     ASSERT_TRUE(ask(access(server), request));
   }
   const auto seen = server.requests();
@@ -77,9 +76,11 @@ TEST_F(ClientTest, each_kind_of_change_has_its_content_type) {
   EXPECT_THAT(seen.at(1), StartsWith("PATCH /x HTTP"));
   EXPECT_THAT(seen.at(1), HasSubstr("Content-Type: application/json-patch+json\r\n"));
   EXPECT_THAT(seen.at(2), HasSubstr("Content-Type: application/strategic-merge-patch+json\r\n"));
-  EXPECT_THAT(seen.at(3), StartsWith("PATCH /x?force=true&fieldManager=rail%20head HTTP"));
-  EXPECT_THAT(seen.at(3), HasSubstr("Content-Type: application/apply-patch+yaml\r\n"));
-  EXPECT_THAT(seen.at(3), testing::EndsWith("{\n  \"a\": 1\n}\n"));
+  EXPECT_THAT(seen.at(2), testing::EndsWith("{\n  \"a\": 1\n}\n"));
+}
+
+TEST(KubeMessages, a_text_is_one_segment_of_a_path) {
+  EXPECT_EQ(kube::encoded("rail head/a="), "rail%20head%2fa%3d");
 }
 
 TEST_F(ClientTest, a_path_before_the_api_is_kept) {
@@ -249,52 +250,6 @@ TEST_F(ClientTest, a_client_certificate_is_shown) {
   EXPECT_TRUE(shown) << shown.error().message;
   access.key = "no key";
   EXPECT_THAT(ask(access, kube::get(kNode)).error().message, HasSubstr("client key"));
-}
-
-class ClientListTest : public ClientTest {
- protected:
-  Result<std::vector<data::Value>> list(const HttpsServer& server) {
-    boost::asio::io_context loop{1};
-    kube::Client client(loop, [&] { return access(server); });
-    std::optional<Result<std::vector<data::Value>>> items;
-    client.list("/api/v1/pods", [&](auto result) {
-      items = std::move(result);
-      loop.stop();
-    });
-    loop.run_for(20s);
-    return *std::move(items);
-  }
-};
-
-TEST_F(ClientListTest, a_list_is_read_page_by_page) {
-  HttpsServer server(certificate_, [](const std::string& request) {
-    if (request.find("continue=a%2fb%3d ") != std::string::npos)
-      return reply(200, R"({"items":[{"a":3}],"metadata":{}})");
-    return reply(200, R"({"items":[{"a":1},{"a":2}],"metadata":{"continue":"a/b="}})");
-  });
-  const auto items = list(server);
-  ASSERT_TRUE(items) << items.error().message;
-  ASSERT_EQ(items->size(), 3U);
-  EXPECT_EQ(items->at(2).find("a")->scalar, "3");
-  EXPECT_THAT(server.requests().at(0), StartsWith("GET /api/v1/pods?limit=500 HTTP"));
-}
-
-TEST_F(ClientListTest, a_page_that_is_refused_refuses_the_list) {
-  HttpsServer server(certificate_, [](const std::string& request) {
-    if (request.find("continue=") != std::string::npos)
-      return reply(410, status_of(410, "expired"));
-    return reply(200, R"({"items":[{}],"metadata":{"continue":"x"}})");
-  });
-  EXPECT_EQ(list(server).error().message,
-            "GET /api/v1/pods?limit=500&continue=x: 410 Gone: expired");
-}
-
-TEST_F(ClientListTest, a_list_without_an_end_is_ended) {
-  HttpsServer server(certificate_, [](const auto&) {
-    return reply(200, R"({"items":[],"metadata":{"continue":"x"}})");
-  });
-  EXPECT_EQ(list(server).error().code, ErrorCode::too_large);
-  EXPECT_EQ(server.requests().size(), 200U);
 }
 
 TEST_F(ClientTest, without_an_access_there_is_an_error) {

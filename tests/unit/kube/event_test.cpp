@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "data/json.h"
-
 namespace railhead::kube {
 namespace {
 

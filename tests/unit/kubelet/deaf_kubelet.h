@@ -22,7 +22,7 @@ class DeafKubelet {
       : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    std::copy(path.begin(), path.end(), address.sun_path);
+    std::ranges::copy(path, address.sun_path);
     EXPECT_EQ(
         ::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
   }

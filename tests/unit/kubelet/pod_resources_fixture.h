@@ -31,7 +31,7 @@ inline constexpr std::chrono::milliseconds kLong{60'000};
 inline sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::copy(path.begin(), path.end(), address.sun_path);
+  std::ranges::copy(path, address.sun_path);
   return address;
 }
 

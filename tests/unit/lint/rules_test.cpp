@@ -257,8 +257,8 @@ std::vector<Case> cases() {
 TEST(LintRules, each_finds_what_is_wrong_and_only_that) {
   for (const auto& one : cases()) {
     const auto found = lint_text(one.wrong);
-    EXPECT_TRUE(std::any_of(found.begin(), found.end(),
-                            [&](const lint::Finding& finding) { return finding.rule == one.rule; }))
+    EXPECT_TRUE(std::ranges::any_of(
+        found, [&](const lint::Finding& finding) { return finding.rule == one.rule; }))
         << one.rule << "\n"
         << one.wrong << said_of(one.wrong);
     const auto rest = lint_text(one.right);
@@ -351,7 +351,7 @@ TEST(LintRules, a_network_may_stand_in_another_file) {
   lint::Objects objects;
   read_objects({"m.yaml", text}, objects);
   const auto found = lint::lint(lint::give(std::move(objects), {}, true));
-  EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](const lint::Finding& one) {
+  EXPECT_TRUE(std::ranges::any_of(found, [](const lint::Finding& one) {
     return one.rule == "annotation.network" && one.severity == lint::Severity::fail;
   }));
 }
@@ -441,7 +441,7 @@ TEST(LintRules, find_every_error_of_the_guides_manifests) {
   for (int error = 20; error <= 26; ++error) {
     const auto id = "E" + std::to_string(error);
     const auto& rules = lint::all_rules();
-    EXPECT_TRUE(std::any_of(rules.begin(), rules.end(), [&](const lint::Rule* rule) {
+    EXPECT_TRUE(std::ranges::any_of(rules, [&](const lint::Rule* rule) {
       return contains(split_words(rule->covers), id);
     })) << id;
   }

@@ -75,7 +75,7 @@ TEST(PoolsOfMachines, every_function_is_in_a_pool_or_has_a_reason) {
     const Pooled pooled(machine(name), "pools: [{name: a.io/a, include: {numaNodes: 0}}]");
     const auto members = pooled.members();
     for (const auto& function : pooled.table.functions) {
-      const bool in = std::find(members.begin(), members.end(), function.id) != members.end();
+      const bool in = std::ranges::find(members, function.id) != members.end();
       EXPECT_EQ(pooled.why(function.id).empty(), in) << name << " " << function.id;
     }
   }
@@ -87,7 +87,7 @@ TEST(PoolsOfMachines, slots_of_all_nics_are_unique_and_short_enough) {
                         "pools: [{name: a.io/a, slotsPerNic: 3, include: {names: '*'}}]");
     auto ids = pooled.device_ids();
     EXPECT_THAT(ids, Each(testing::SizeIs(testing::Le(pools::kMaxDeviceIdLength))));
-    std::sort(ids.begin(), ids.end());
+    std::ranges::sort(ids);
     EXPECT_EQ(std::unique(ids.begin(), ids.end()), ids.end()) << name;
     EXPECT_EQ(ids.size(), 3 * pooled.members().size());
   }

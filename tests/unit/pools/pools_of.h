@@ -59,8 +59,8 @@ inline std::vector<pools::PoolSpec> in_our_words(std::vector<pools::PoolSpec> sp
           if (row.fact == pools::Fact::root_device) range.parent = to_lower(range.parent);
         }
       }
-      std::sort(selector.conditions.begin(), selector.conditions.end(),
-                [](const auto& a, const auto& b) { return a.fact < b.fact; });
+      std::ranges::sort(selector.conditions,
+                        [](const auto& a, const auto& b) { return a.fact < b.fact; });
     }
   }
   return specs;

@@ -129,7 +129,7 @@ TEST(Prefer, each_containers_devices_are_below_a_switch_of_their_own) {
   for (int pod = 0; pod < 3; ++pod) {
     pods.push_back(offered.prefer({free, {}, 2}));
     std::erase_if(free, [&](const std::string& id) {
-      return std::find(pods.back().begin(), pods.back().end(), id) != pods.back().end();
+      return std::ranges::find(pods.back(), id) != pods.back().end();
     });
   }
   EXPECT_THAT(pods, ElementsAre(ElementsAre("a.0", "b.0"), ElementsAre("c.0", "d.0"),

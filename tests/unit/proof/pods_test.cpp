@@ -81,6 +81,14 @@ class PodsTest : public testing::Test {
 
   std::vector<usage::QueuePair>& pairs() { return usage_.devices[0].queue_pairs.objects; }
 
+  /// With memory, by a driver that may hide queue pairs; nothing has moved yet.
+  void open_through_devx() {
+    node_.nics[0].driver = "mlx5_core";
+    device().contexts.objects = {{{1000, false}, 3}};
+    device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
+    device().traffic.bytes = 0;
+  }
+
   usage::ContainerUse& job() { return usage_.containers[kJob]; }
 
   proof::PodsView view(const usage::Usage* before = nullptr) {
@@ -468,10 +476,7 @@ TEST_F(PodsTest, memory_with_a_driver_that_hides_queue_pairs_is_unknown) {
 }
 
 TEST_F(PodsTest, a_sole_user_with_memory_and_traffic_is_rdma_without_a_pair) {
-  node_.nics[0].driver = "mlx5_core";
-  device().contexts.objects = {{{1000, false}, 3}};
-  device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
-  device().traffic.bytes = 0;
+  open_through_devx();
   auto before = usage_;
   usage_.counted_ticks = 100'200;
   device().traffic.bytes = 100'000'000;
@@ -484,10 +489,7 @@ TEST_F(PodsTest, a_sole_user_with_memory_and_traffic_is_rdma_without_a_pair) {
 }
 
 TEST_F(PodsTest, what_moved_between_two_looks_alone_proves_nothing) {
-  node_.nics[0].driver = "mlx5_core";
-  device().contexts.objects = {{{1000, false}, 3}};
-  device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
-  device().traffic.bytes = 0;
+  open_through_devx();
   std::optional<usage::Usage> before;
   const auto look_again = [&](std::uint64_t moved) {
     *usage_.counted_ticks += 100;
@@ -519,10 +521,7 @@ TEST_F(PodsTest, what_moved_between_two_looks_alone_proves_nothing) {
 }
 
 TEST_F(PodsTest, what_the_kernel_moved_that_has_stopped_since_proves_nothing) {
-  node_.nics[0].driver = "mlx5_core";
-  device().contexts.objects = {{{1000, false}, 3}};
-  device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
-  device().traffic.bytes = 0;
+  open_through_devx();
   auto before = usage_;
   auto nfs = connected(50, std::nullopt);
   nfs.owner.kernel = true;
@@ -553,10 +552,7 @@ TEST_F(PodsTest, a_hiding_device_open_by_nobody_may_be_anyones) {
 }
 
 TEST_F(PodsTest, what_another_moved_who_has_ended_since_proves_nothing) {
-  node_.nics[0].driver = "mlx5_core";
-  device().contexts.objects = {{{1000, false}, 3}};
-  device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
-  device().traffic.bytes = 0;
+  open_through_devx();
   auto before = usage_;
   before.processes.by_id[2000] = process(2000, kOther);
   before.devices[0].contexts.objects.push_back({{2000, false}, 4});
@@ -601,8 +597,8 @@ TEST_F(PodsTest, a_list_left_out_concerns_only_who_has_the_device_open) {
   auto seen = view();
   ASSERT_EQ(seen.pods.size(), 2U);
   const auto is_job = [](const auto& one) { return one.record.pod == "job"; };
-  const auto fallen = std::find_if(seen.pods.begin(), seen.pods.end(), is_job);
-  const auto other = std::find_if_not(seen.pods.begin(), seen.pods.end(), is_job);
+  const auto fallen = std::ranges::find_if(seen.pods, is_job);
+  const auto other = std::ranges::find_if_not(seen.pods, is_job);
   EXPECT_EQ(fallen->verdict, proof::Verdict::tcp);
   EXPECT_TRUE(fallen->silent_fallback);
   EXPECT_EQ(other->verdict, proof::Verdict::unknown);

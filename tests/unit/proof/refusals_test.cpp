@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <set>
 #include <sstream>
 
@@ -215,7 +214,7 @@ std::vector<std::string> recorded_usages() {
     const auto name = entry.path().stem().string();
     if (name.find('.') == std::string::npos) names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -233,9 +232,8 @@ std::string words_of(int error_number) {
 }
 
 bool any_has(const std::vector<std::string>& texts, const std::string& words) {
-  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
-    return text.find(words) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      texts, [&](const std::string& text) { return text.find(words) != std::string::npos; });
 }
 
 /// What may not be said; "" for none.
@@ -289,7 +287,7 @@ bool is_an_end(const Question& question, int error_number) {
 /// "Verdict: job: TCP nothing fallback", as the file says of each pod.
 std::string said_of(const proof::PodUse& pod) {
   auto rung = std::string(to_string(pod.rung));
-  std::transform(rung.begin(), rung.end(), rung.begin(), [](unsigned char c) {
+  std::ranges::transform(rung, rung.begin(), [](unsigned char c) {
     return c == ' ' ? '-' : static_cast<char>(std::tolower(c));
   });
   return "# Verdict: " + pod.record.pod + ": " + std::string(to_string(pod.verdict)) + " " + rung +
@@ -344,7 +342,7 @@ TEST_P(Refusals, of_several_lists_make_nobody_fall_back) {
 INSTANTIATE_TEST_SUITE_P(EachUsage, Refusals, testing::ValuesIn(recorded_usages()),
                          [](const auto& usage) {
                            auto name = usage.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
+                           std::ranges::replace(name, '-', '_');
                            return name;
                          });
 

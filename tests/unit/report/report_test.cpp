@@ -40,7 +40,7 @@ TEST(Report, nothing_reaches_a_terminal_that_it_would_act_on) {
     for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ');
     EXPECT_EQ(text.find('\x7f'), std::string::npos);
     EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
-    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+    EXPECT_EQ(std::ranges::count(text, '\n'), 4);
   }
 }
 

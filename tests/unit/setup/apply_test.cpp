@@ -9,16 +9,9 @@
 #include "host/boot_id.h"
 #include "unit/setup/node_tree.h"
 
-namespace railhead::setup {
+namespace railhead::setup::test {
 namespace {
 
-namespace fs = std::filesystem;
-using test::kSilent;
-using test::NodeTree;
-using test::states;
-using test::step_of;
-using test::TreeKernel;
-using test::wanted;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -413,4 +406,4 @@ TEST_F(ApplyTest, the_journal_is_there_before_the_change) {
 }
 
 }  // namespace
-}  // namespace railhead::setup
+}  // namespace railhead::setup::test

@@ -15,7 +15,7 @@
 #include "unit/link_builder.h"
 #include "unit/setup/node_tree.h"
 
-namespace railhead::setup {
+namespace railhead::setup::test {
 namespace {
 
 using host::LinkPart;
@@ -24,12 +24,6 @@ using railhead::test::attribute;
 using railhead::test::dcb_answer;
 using railhead::test::ets_object;
 using railhead::test::pfc_object;
-using test::kSilent;
-using test::NodeTree;
-using test::states;
-using test::step_of;
-using test::TreeKernel;
-using test::wanted;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -62,7 +56,7 @@ struct Driver {
     for (const auto& [number, priority] : dscp) table += app_object(5, priority, number);
     const auto eight_of = [](const std::array<std::uint8_t, 8>& numbers) {
       EightBytes wide{};
-      std::copy(numbers.begin(), numbers.end(), wide.begin());
+      std::ranges::copy(numbers, wide.begin());
       return wide;
     };
     return dcb_answer(
@@ -406,4 +400,4 @@ TEST(LinkControl, texts_are_what_they_were_made_of) {
 }
 
 }  // namespace
-}  // namespace railhead::setup
+}  // namespace railhead::setup::test

@@ -4,13 +4,9 @@
 
 #include "unit/setup/node_tree.h"
 
-namespace railhead::setup {
+namespace railhead::setup::test {
 namespace {
 
-namespace fs = std::filesystem;
-using test::NodeTree;
-using test::step_of;
-using test::wanted;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -53,7 +49,7 @@ TEST(PlanModules, what_is_loaded_or_built_in_is_done) {
   const NodeTree tree;
   fs::create_directory(tree.at("sys/module/rdma_ucm"));
   const auto plan = plan_of(tree, "modules: [ib_umad, rdma_ucm, ib_uverbs]");
-  EXPECT_THAT(test::states(plan),
+  EXPECT_THAT(states(plan),
               ElementsAre("modules.loaded/ib_umad todo", "modules.loaded/rdma_ucm done",
                           "modules.loaded/ib_uverbs done", "modules.at-boot todo"));
   EXPECT_EQ(plan.back().changes.front().value, "ib_umad\nrdma_ucm\n");
@@ -129,14 +125,13 @@ TEST(PlanModules, a_soft_dependency_that_fails_stops_nothing) {
   tree.write("lib/modules/6.1.0-test/modules.dep", "a.ko:\nb.ko:\n");
   tree.write("lib/modules/6.1.0-test/modules.softdep", "softdep a pre: b\n");
   const auto before = tree.everything();
-  test::TreeKernel kernel(tree);
+  TreeKernel kernel(tree);
   kernel.broken = "b";
   const auto machine = tree.machine();
-  const auto outcome =
-      apply(machine, kernel, wanted("modules: [a]"), Risk::live, test::kSilent).value();
+  const auto outcome = apply(machine, kernel, wanted("modules: [a]"), Risk::live, kSilent).value();
   EXPECT_FALSE(outcome.has_failed);
   EXPECT_TRUE(fs::exists(tree.at("sys/module/a")));
-  EXPECT_FALSE(revert(machine, kernel, test::kSilent).value().has_failed);
+  EXPECT_FALSE(revert(machine, kernel, kSilent).value().has_failed);
   EXPECT_EQ(tree.everything(), before);
 }
 
@@ -147,8 +142,7 @@ TEST(PlanModules, an_alias_means_its_module) {
              "# Aliases extracted from modules themselves.\nalias pci:v000015B3d* mlx5_core\n"
              "alias svcrdma rpcrdma\nalias xprtrdma rpcrdma\n");
   const auto plan = plan_of(tree, "modules: [xprtrdma, rpcrdma, svcrdma]");
-  EXPECT_THAT(test::states(plan),
-              ElementsAre("modules.loaded/rpcrdma todo", "modules.at-boot todo"));
+  EXPECT_THAT(states(plan), ElementsAre("modules.loaded/rpcrdma todo", "modules.at-boot todo"));
   EXPECT_EQ(plan.front().title, "module rpcrdma (xprtrdma) is loaded");
   EXPECT_EQ(plan.back().changes.front().value, "rpcrdma\n");
 }
@@ -187,7 +181,7 @@ TEST(PlanModules, one_that_is_blacklisted_is_not_loaded_at_boot) {
   const NodeTree tree;
   tree.write("etc/modprobe.d/x.conf", "blacklist ib_umad\n");
   const auto plan = plan_of(tree, "modules: [ib_umad, rdma_ucm]");
-  EXPECT_THAT(test::states(plan),
+  EXPECT_THAT(states(plan),
               ElementsAre("modules.loaded/ib_umad todo", "modules.loaded/rdma_ucm todo",
                           "modules.blacklist/ib_umad parked", "modules.at-boot todo"));
   EXPECT_THAT(plan.at(2).reason, HasSubstr("/etc/modprobe.d/x.conf blacklists it"));
@@ -196,7 +190,7 @@ TEST(PlanModules, one_that_is_blacklisted_is_not_loaded_at_boot) {
 
 TEST(PlanModules, of_what_is_not_there_nothing_is_said_for_the_boot) {
   const NodeTree tree;
-  EXPECT_THAT(test::states(plan_of(tree, "modules: [nvidia_peermem]")),
+  EXPECT_THAT(states(plan_of(tree, "modules: [nvidia_peermem]")),
               ElementsAre("modules.loaded/nvidia_peermem parked"));
   tree.write("etc/modules", "ib_umad\n");
   const auto plan = plan_of(tree, "modules: [ib_umad, ib_uverbs, nvidia_peermem]");
@@ -207,8 +201,7 @@ TEST(PlanModules, of_what_is_not_there_nothing_is_said_for_the_boot) {
 TEST(PlanModules, in_a_tree_of_files_the_next_boot_loads) {
   const NodeTree tree;
   const auto plan = plan_of(tree, "modules: [ib_umad]", false);
-  EXPECT_THAT(test::states(plan),
-              ElementsAre("modules.loaded/ib_umad parked", "modules.at-boot todo"));
+  EXPECT_THAT(states(plan), ElementsAre("modules.loaded/ib_umad parked", "modules.at-boot todo"));
 }
 
 TEST(PlanNamespaces, wait_for_a_reboot) {
@@ -266,7 +259,7 @@ TEST(PlanSysctl, what_a_later_file_says_otherwise_is_named) {
   tree.write("proc/sys/net/a", "1\n");
   tree.write("etc/sysctl.d/10-early.conf", "net.a = 0\n");
   tree.write("usr/lib/sysctl.d/99-same.conf", "# net.a = 7\n-net/a=  1\n");
-  const auto states_now = [&] { return test::states(plan_of(tree, "sysctl: {net.a: 1}")); };
+  const auto states_now = [&] { return states(plan_of(tree, "sysctl: {net.a: 1}")); };
   EXPECT_THAT(states_now(), ElementsAre("sysctl/net.a done", "sysctl.at-boot todo"));
   tree.write("etc/sysctl.d/99-sysctl.conf", "net/a = 0\n");
   EXPECT_THAT(states_now(), ElementsAre("sysctl/net.a done", "sysctl.at-boot todo",
@@ -277,4 +270,4 @@ TEST(PlanSysctl, what_a_later_file_says_otherwise_is_named) {
 }
 
 }  // namespace
-}  // namespace railhead::setup
+}  // namespace railhead::setup::test

@@ -5,13 +5,9 @@
 
 #include "unit/setup/node_tree.h"
 
-namespace railhead::setup {
+namespace railhead::setup::test {
 namespace {
 
-namespace fs = std::filesystem;
-using test::NodeTree;
-using test::step_of;
-using test::wanted;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -269,7 +265,7 @@ TEST(PlanRestarts, come_after_the_files_and_need_consent) {
   run_containerd(tree);
   const auto want = wanted("memlock: {services: [containerd]}");
   const std::string id = "service.restarted/containerd";
-  EXPECT_THAT(test::states(make_plan(tree.machine(), want, Risk::reboot).value()),
+  EXPECT_THAT(states(make_plan(tree.machine(), want, Risk::reboot).value()),
               ElementsAre("memlock.service/containerd todo"));
   tree.write("etc/systemd/system/containerd.service.d/x.conf",
              "[Service]\nLimitMEMLOCK=infinity\n");
@@ -305,15 +301,15 @@ TEST(PlanRestarts, a_runtime_without_a_socket_is_restarted_after_its_files) {
   run_containerd(tree);
   tree.write("etc/containerd/config.toml", "version = 2\n");
   const auto want = wanted("nri: true");
-  EXPECT_THAT(test::states(make_plan(tree.machine(), want, Risk::restart).value()),
+  EXPECT_THAT(states(make_plan(tree.machine(), want, Risk::restart).value()),
               ElementsAre("nri.enabled todo", "service.restarted/containerd parked"));
   tree.write("etc/containerd/config.toml", "version = 2\n" + std::string(kTable));
-  EXPECT_THAT(test::states(make_plan(tree.machine(), want, Risk::restart).value()),
+  EXPECT_THAT(states(make_plan(tree.machine(), want, Risk::restart).value()),
               ElementsAre("nri.enabled done", "service.restarted/containerd todo"));
   tree.write("run/nri/nri.sock", "");
-  EXPECT_THAT(test::states(make_plan(tree.machine(), want, Risk::restart).value()),
+  EXPECT_THAT(states(make_plan(tree.machine(), want, Risk::restart).value()),
               ElementsAre("nri.enabled done"));
 }
 
 }  // namespace
-}  // namespace railhead::setup
+}  // namespace railhead::setup::test

@@ -7,16 +7,9 @@
 #include "setup/functions.h"
 #include "unit/setup/node_tree.h"
 
-namespace railhead::setup {
+namespace railhead::setup::test {
 namespace {
 
-namespace fs = std::filesystem;
-using test::kSilent;
-using test::NodeTree;
-using test::states;
-using test::step_of;
-using test::TreeKernel;
-using test::wanted;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -495,4 +488,4 @@ TEST(VfGuid, is_one_of_its_own_for_each_function) {
 }
 
 }  // namespace
-}  // namespace railhead::setup
+}  // namespace railhead::setup::test

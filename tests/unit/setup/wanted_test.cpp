@@ -118,7 +118,7 @@ TEST(Profile, the_rest_is_a_script_of_what_a_node_cannot_do) {
 TEST(Profile, what_the_rest_takes_of_this_tree_is_there) {
   for (const auto& profile : profiles()) {
     std::string words(profile.rest);
-    std::replace(words.begin(), words.end(), '\n', ' ');
+    std::ranges::replace(words, '\n', ' ');
     for (const auto word : split_words(words)) {
       if (!word.starts_with("deploy/")) continue;
       const auto path = std::filesystem::path(railhead::test::source_dir()) /
@@ -140,7 +140,7 @@ TEST(Profile, on_aks_the_feature_is_registered_before_the_pool) {
     EXPECT_LT(registered, pool) << profile.name;
     EXPECT_NE(profile.rest.find("--gpu-driver none"), std::string_view::npos) << profile.name;
   }
-  const auto strategies = std::count_if(profiles().begin(), profiles().end(), [](const auto& one) {
+  const auto strategies = std::ranges::count_if(profiles(), [](const auto& one) {
     return one.rest.find("DRIVER:=self") != std::string_view::npos;
   });
   EXPECT_EQ(strategies, 1) << "both strategies are in aks-llm-d";

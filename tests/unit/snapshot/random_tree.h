@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "snapshot/snapshot.h"
 

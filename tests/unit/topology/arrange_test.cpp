@@ -397,14 +397,12 @@ TEST(Arrange, the_kubelet_gets_numa_nodes_of_sysfs_and_not_of_the_table) {
 TEST(Arrange, table_that_knows_no_nic_of_the_machine_is_not_used) {
   node::Node node = machine_of(known("Azure ND A100 v4"));
   for (auto& nic : node.nics) {
-    auto& device = *std::find_if(node.pci.begin(), node.pci.end(), [&](const node::PciDevice& pci) {
-      return pci.address == *nic.pci;
-    });
+    auto& device = *std::ranges::find_if(
+        node.pci, [&](const node::PciDevice& pci) { return pci.address == *nic.pci; });
     device.address.domain += 0x7e00;
     nic.pci = device.address;
   }
-  std::sort(node.pci.begin(), node.pci.end(),
-            [](const auto& a, const auto& b) { return a.address < b.address; });
+  std::ranges::sort(node.pci, [](const auto& a, const auto& b) { return a.address < b.address; });
   const auto result = arrange(node);
   EXPECT_EQ(result.source, TopologySource::numa);
   EXPECT_EQ(result.confidence, Confidence::low);

@@ -166,9 +166,9 @@ TEST(KnownMachine, a_gpu_where_it_has_none_is_another_machine) {
   for (auto& device : node.pci) {
     if (device.address == from) device.address = to;
   }
-  std::sort(
-      node.pci.begin(), node.pci.end(),
-      [](const node::PciDevice& a, const node::PciDevice& b) { return a.address < b.address; });
+  std::ranges::sort(node.pci, [](const node::PciDevice& a, const node::PciDevice& b) {
+    return a.address < b.address;
+  });
   EXPECT_EQ(find_known_machine(node, known_machines()), nullptr);
 }
 
@@ -246,11 +246,9 @@ TEST(KnownMachine, a_device_alone_gets_a_numa_node_and_no_bridge) {
 TEST(KnownMachine, its_layout_has_each_address_once_in_order) {
   for (const auto& machine : known_machines()) {
     const auto layout = layout_of(machine);
-    EXPECT_TRUE(std::is_sorted(layout.positions.begin(), layout.positions.end(),
-                               [](const Position& a, const Position& b) {
-                                 return !(b.function < a.function) && a.function != b.function;
-                               }))
-        << machine.name;
+    EXPECT_TRUE(std::ranges::is_sorted(layout.positions, [](const Position& a, const Position& b) {
+      return !(b.function < a.function) && a.function != b.function;
+    })) << machine.name;
   }
 }
 

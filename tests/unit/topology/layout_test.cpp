@@ -43,8 +43,8 @@ TEST(Layout, moves_functions_below_a_switch_that_sysfs_does_not_have) {
 
 TEST(Layout, adds_its_bridges_in_their_places) {
   const node::Node node = moved(gpu_and_nic().build(), one_switch());
-  EXPECT_TRUE(std::is_sorted(
-      node.pci.begin(), node.pci.end(),
+  EXPECT_TRUE(std::ranges::is_sorted(
+      node.pci,
       [](const node::PciDevice& a, const node::PciDevice& b) { return a.address < b.address; }));
   const node::PciDevice* up = node.find_pci(at("ffff:ff:01.0"));
   const node::PciDevice* down = node.find_pci(at("ffff:ff:02.1"));

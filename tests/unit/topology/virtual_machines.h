@@ -15,9 +15,8 @@ namespace railhead::test {
 /// An entry of the built-in table.
 inline const topology::KnownMachine& known(const std::string& name) {
   const auto& table = topology::known_machines();
-  const auto at =
-      std::find_if(table.begin(), table.end(),
-                   [&](const topology::KnownMachine& machine) { return machine.name == name; });
+  const auto at = std::ranges::find_if(
+      table, [&](const topology::KnownMachine& machine) { return machine.name == name; });
   if (at == table.end()) {
     ADD_FAILURE() << "the table has no " << name;
     std::abort();

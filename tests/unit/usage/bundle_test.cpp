@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "snapshot/snapshot_host.h"
-
 namespace railhead::test {
 namespace {
 
