@@ -188,11 +188,15 @@ int DirectoryHost::directory_at(std::string_view path) {
   UniqueFd descriptor = open_directory(path);
   const int number = descriptor.get();
   if (number < 0) return -1;
+  keep_directory(path, std::move(descriptor));
+  return number;
+}
+
+void DirectoryHost::keep_directory(std::string_view path, UniqueFd descriptor) {
   auto* oldest = std::min_element(parents_.begin(), parents_.end(),
                                   [](const Parent& a, const Parent& b) { return a.used < b.used; });
   *oldest = {std::string(path), std::hash<std::string_view>()(path), std::move(descriptor),
              ++uses_};
-  return number;
 }
 
 UniqueFd DirectoryHost::open_below(const std::string& path, int flags) {
@@ -264,12 +268,35 @@ Result<std::optional<std::string>> DirectoryHost::read_attribute(const std::stri
   return read_whole(file, path, static_cast<std::size_t>(facts.st_size));
 }
 
+/// Of many directories one link is asked: the many virtual functions' below one bridge. So one that
+/// is not at hand is not opened. What is asked of the one above is the link itself, which costs one
+/// call where it is absent, and as much as before where it is not.
+ssize_t DirectoryHost::read_link_below(const std::string& path, char* target, std::size_t size) {
+  const auto directory = directory_of(path);
+  const int known = known_directory(directory);
+  if (known >= 0) return ::readlinkat(known, relative_name(path), target, size);
+  const std::string folder(directory);
+  if (!has_directory_in_sys(folder)) {
+    const int parent = directory_at(directory);
+    return parent < 0 ? -1 : ::readlinkat(parent, relative_name(path), target, size);
+  }
+  const auto above = directory_of(folder);
+  const int grandparent = directory_at(above);
+  if (grandparent < 0) return -1;
+  const char* rest = path.c_str() + above.size() + 1;
+  // There the kernel alone makes links, and no other file system is mounted.
+  const bool is_kernels = has_real_sysfs_ && path.starts_with("/sys/devices/");
+  if (is_kernels) return ::readlinkat(grandparent, rest, target, size);
+  UniqueFd link(open_without_links(grandparent, rest, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!link && errno == ELOOP) link = open_below(path, O_PATH | O_NOFOLLOW);
+  return link ? ::readlinkat(link.get(), "", target, size) : -1;
+}
+
 Result<std::optional<std::string>> DirectoryHost::readlink(const std::string& path) {
   char target[PATH_MAX];
   ssize_t size = -1;
   if (resolver_ == Resolver::openat2 && has_directory_in_sys(path)) {
-    const int parent = directory_at(directory_of(path));
-    if (parent >= 0) size = ::readlinkat(parent, relative_name(path), target, sizeof target);
+    size = read_link_below(path, target, sizeof target);
   } else {
     const UniqueFd link = open_below(path, O_PATH | O_NOFOLLOW);
     if (link) size = ::readlinkat(link.get(), "", target, sizeof target);
@@ -282,7 +309,7 @@ Result<std::optional<std::string>> DirectoryHost::readlink(const std::string& pa
 
 Result<std::optional<std::vector<std::string>>> DirectoryHost::list(const std::string& path) {
   using Names = std::vector<std::string>;
-  const UniqueFd directory = open_below(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  UniqueFd directory = open_below(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
   if (!directory) return absent_or_failure<Names>(path, errno);
   Names names;
   const int failed = each_name(directory.get(), [&](const dirent64& entry) {
@@ -292,6 +319,9 @@ Result<std::optional<std::vector<std::string>>> DirectoryHost::list(const std::s
   });
   if (failed != 0) return absent_or_failure<Names>(path, failed);
   std::sort(names.begin(), names.end());
+  // What is in it is asked for next, perhaps.
+  const bool is_in_sys = resolver_ == Resolver::openat2 && has_directory_in_sys(path);
+  if (is_in_sys) keep_directory(path, std::move(directory));
   return std::optional(std::move(names));
 }
 

@@ -60,6 +60,9 @@ class DirectoryHost : public Host {
   /// The same if it is at hand, else -1.
   int known_directory(std::string_view path);
   UniqueFd open_directory(std::string_view path);
+  void keep_directory(std::string_view path, UniqueFd descriptor);
+  /// readlink(2) of a path that has its directory in /sys. -1 and errno.
+  ssize_t read_link_below(const std::string& path, char* target, std::size_t size);
   /// stat(2) of what the path names, links followed. False, with errno, where it cannot be found.
   bool stat_below(const std::string& path, struct stat& facts);
   /// The file for reading; of a foreign tree only a regular one. None, and errno, else.

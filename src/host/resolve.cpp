@@ -106,6 +106,13 @@ int open_in_root(int root, const std::string& path, int flags) {
   return walk_in_root(root, path, flags);
 }
 
+int open_without_links(int directory, const char* path, int flags) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags);
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, directory, path, &how, sizeof how));
+}
+
 int walk_in_root(int root, const std::string& path, int flags) {
   return Walk(root).open(path, flags);
 }

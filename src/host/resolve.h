@@ -13,6 +13,10 @@ namespace railhead::host {
 int open_in_root(int root, const std::string& path, int flags);  ///< by openat2(2), one call
 int walk_in_root(int root, const std::string& path, int flags);  ///< component by component
 
+/// Opens `path`, which has no "..", below a directory where no link is on the way: ELOOP. With
+/// O_PATH and O_NOFOLLOW the last component may be one, and is opened itself. By openat2(2).
+int open_without_links(int directory, const char* path, int flags);
+
 /// Links that are followed on the way to one file: what Linux itself allows (MAXSYMLINKS,
 /// include/linux/namei.h).
 inline constexpr int kMaxLinks = 40;

@@ -2,6 +2,7 @@
 #include "node/char_device_reader.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -168,10 +169,9 @@ std::optional<CharDevice> read_rdma_cm(Reader& reader) {
 std::vector<FunctionDevice> read_function_devices(Reader& reader,
                                                   const std::vector<PciDevice>& functions) {
   std::vector<FunctionDevice> found;
+  std::set<std::string> asked;
   const auto add = [&](const std::string& path, std::string sysfs, std::uint32_t mode) {
-    const bool known =
-        std::ranges::any_of(found, [&](const auto& one) { return one.device.path == path; });
-    if (known) return;
+    if (!asked.insert(path).second) return;
     sysfs = reader.link(sysfs).value_or(sysfs);
     if (auto device = make_device(reader, path, sysfs, mode)) found.push_back({*device, sysfs});
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/pci_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -133,20 +134,6 @@ void read_sriov(Reader& reader, const std::string& path, const PciDevice* known,
   }
 }
 
-/// Source: Linux Documentation/driver-api/vfio.rst; the group's name: vfio_noiommu_group_alloc() in
-/// drivers/vfio/group.c.
-void read_iommu_group(Reader& reader, const std::string& path, PciDevice& device) {
-  const auto group = reader.link(path + "/iommu_group");
-  if (!group) return;
-  const auto number = parse_unsigned(host::base_name(*group));
-  if (!number || *number > 0xffffffffU) {
-    return reader.malformed(path + "/iommu_group", "links to " + in_quotes(*group));
-  }
-  device.iommu_group = static_cast<unsigned>(*number);
-  const auto name = reader.text(path + "/iommu_group/name");
-  device.no_iommu = name == "vfio-noiommu";
-}
-
 bool is_interesting(const PciDevice& device) {
   const std::uint32_t code = device.class_code >> 8;
   if (is_network_class(device.class_code)) return true;
@@ -200,6 +187,11 @@ void PciList::refresh(Reader& reader, const Again& again) {
   all_ = again.everything;
   folders_of_virtual_.clear();
   first_virtual_.clear();
+  physical_of_.clear();
+  claims_ = 0;
+  bound_.clear();
+  listed_drivers_.clear();
+  vfio_groups_.reset();
   const std::string folder(kPciDevices);
   const auto names = reader.names(folder);
   std::set<PciAddress> physical;  // of virtual ones that came or went
@@ -239,37 +231,6 @@ void PciList::refresh(Reader& reader, const Again& again) {
   number_virtual(reader);
 }
 
-/// The address of VF n is that of its physical function plus First VF Offset plus n times VF Stride
-/// (PCIe SR-IOV; pci_iov_virtfn_devfn() in Linux drivers/pci/iov.c). So where all are there, they
-/// are in the order of their addresses, and no link is read. Where some are missing, the links
-/// virtfn<n> of the physical function say which is which (pci_iov_sysfs_link() there); without
-/// those nobody knows.
-void PciList::number_virtual(Reader& reader) {
-  std::map<PciAddress, std::vector<PciDevice*>> by_physical;
-  for (auto& [address, function] : functions_) {
-    function.device.vf_number.reset();
-    if (function.found && function.device.physfn) {
-      by_physical[*function.device.physfn].push_back(&function.device);
-    }
-  }
-  for (const auto& [address, children] : by_physical) {
-    const auto physical = functions_.find(address);
-    if (physical == functions_.end()) continue;
-    const unsigned enabled = physical->second.device.sriov_numvfs.value_or(0);
-    if (enabled == children.size()) {
-      for (unsigned i = 0; i < enabled; ++i) children[i]->vf_number = i;
-      continue;
-    }
-    for (unsigned i = 0; i < enabled; ++i) {
-      const auto link = reader.link(physical->second.path + "/virtfn" + std::to_string(i));
-      const auto target = link ? pci_address_of(host::base_name(*link)) : std::nullopt;
-      const auto child = target ? functions_.find(*target) : functions_.end();
-      if (child == functions_.end() || child->second.device.physfn != address) continue;
-      child->second.device.vf_number = i;
-    }
-  }
-}
-
 void PciList::add_relatives(std::set<PciAddress>& named) const {
   std::set<PciAddress> relatives;
   for (const auto& [address, function] : functions_) {
@@ -286,14 +247,19 @@ PciList::Function PciList::read_function(Reader& reader, const std::string& name
   const std::string bus_path = std::string(kPciDevices) + "/" + name;
   Function function;
   function.device.address = address;
-  const auto target = reader.link(bus_path);
-  function.path = target.value_or(bus_path);
-  if (target && host::base_name(*target) != name) {
-    reader.malformed(bus_path, "links to " + in_quotes(*target));
-  } else if (target) {
-    auto path = parse_pci_path(*target);
-    function.device.root = std::move(path.root);
-    function.device.bridges = std::move(path.bridges);
+  const auto physical = physical_of_.find(address);
+  if (physical != physical_of_.end()) {
+    take_place(functions_.at(physical->second), function);
+  } else {
+    const auto target = reader.link(bus_path);
+    function.path = target.value_or(bus_path);
+    if (target && host::base_name(*target) != name) {
+      reader.malformed(bus_path, "links to " + in_quotes(*target));
+    } else if (target) {
+      auto path = parse_pci_path(*target);
+      function.device.root = std::move(path.root);
+      function.device.bridges = std::move(path.bridges);
+    }
   }
   function.found =
       identify_virtual(reader, function) || identify(reader, function.path, function.device);
@@ -303,39 +269,24 @@ PciList::Function PciList::read_function(Reader& reader, const std::string& name
   return function;
 }
 
-/// Virtual functions of one physical function have the same class and ids: the kernel itself reads
-/// them from the first (pci_read_vf_config_common() in drivers/pci/iov.c). So only the driver is
-/// asked of the others. False where that cannot be known; a snapshot of before has no link for it.
-bool PciList::identify_virtual(Reader& reader, Function& function) {
-  if (!folders_of_virtual_.contains(parent_path(function.path))) return false;
-  read_physfn(reader, function);
-  const auto first =
-      function.device.physfn ? first_virtual_.find(*function.device.physfn) : first_virtual_.end();
-  if (first == first_virtual_.end()) return false;
-  const auto driver = reader.link(function.path + "/driver");
-  if (!driver) return false;
+/// Source: Linux Documentation/driver-api/vfio.rst. A group without an IOMMU has another name
+/// (vfio_noiommu_group_alloc() in drivers/vfio/group.c), and in the class, too
+/// (vfio_create_group() there), whose one list says it of all.
+void PciList::read_iommu_group(Reader& reader, Function& function) {
   PciDevice& device = function.device;
-  device.driver = host::base_name(*driver);
-  device.class_code = first->second.class_code;
-  device.vendor = first->second.vendor;
-  device.device = first->second.device;
-  device.subsystem_vendor = first->second.subsystem_vendor;
-  device.subsystem_device = first->second.subsystem_device;
-  return true;
-}
-
-/// Whether it is a virtual function, and of which one. It lies on the bus of its physical function
-/// or on one below, and the kernel gives every function the NUMA node of its bus (pci_device_add()
-/// in drivers/pci/probe.c), so that it need not be read again.
-void PciList::read_physfn(Reader& reader, Function& function) const {
-  if (std::exchange(function.asked_physfn, true)) return;
-  const auto physfn = reader.link(function.path + "/physfn");
-  if (!physfn) return;
-  function.is_virtual = true;
-  PciDevice& device = function.device;
-  device.physfn = pci_address_of(host::base_name(*physfn));
-  const auto at = device.physfn ? functions_.find(*device.physfn) : functions_.end();
-  if (at != functions_.end() && at->second.detailed) device.numa_node = at->second.device.numa_node;
+  const std::string path = function.path + "/iommu_group";
+  const auto group = reader.link(path);
+  if (!group) return;
+  const auto name = host::base_name(*group);
+  const auto number = parse_unsigned(name);
+  if (!number || *number > 0xffffffffU) {
+    return reader.malformed(path, "links to " + in_quotes(*group));
+  }
+  device.iommu_group = static_cast<unsigned>(*number);
+  if (!vfio_groups_) vfio_groups_ = reader.names("/sys/class/vfio");
+  if (std::ranges::binary_search(*vfio_groups_, name)) return;
+  device.no_iommu = std::ranges::binary_search(*vfio_groups_, "noiommu-" + name) ||
+                    reader.text(path + "/name") == "vfio-noiommu";
 }
 
 const PciDevice* PciList::unchanged(const Function& function) const {
@@ -359,7 +310,7 @@ void PciList::read_details(Reader& reader, Function& function) {
   const bool network = is_network_class(device.class_code);
   const bool endpoint = network || is_gpu_class(device.class_code);
   if (endpoint) read_physfn(reader, function);
-  if (!device.numa_node) {
+  if (!function.knows_numa) {
     device.numa_node = reader.number_or_minus_one(path + "/numa_node", kHighestNumaNode);
   }
   if (!device.driver) {
@@ -369,11 +320,12 @@ void PciList::read_details(Reader& reader, Function& function) {
     read_pci_number(reader, path + "/subsystem_vendor", 0xffff, device.subsystem_vendor);
     read_pci_number(reader, path + "/subsystem_device", 0xffff, device.subsystem_device);
   }
-  if (network && device.held_by_vfio()) read_iommu_group(reader, path, device);
+  if (network && device.held_by_vfio()) read_iommu_group(reader, function);
   if (function.is_virtual || !(endpoint || device.is_bridge())) return;
   const PciDevice* known = unchanged(function);
   if (network) {
     read_sriov(reader, path, known, device);
+    claim_virtual(reader, function);
     if (known != nullptr) {
       device.acpi_index = known->acpi_index;
     } else {

@@ -61,16 +61,21 @@ class PciList {
     bool found = false;         ///< what it is could be read
     bool asked_physfn = false;  ///< whether it is virtual is known
     bool is_virtual = false;
-    bool detailed = false;  ///< read_details() was here
-    bool fresh = true;      ///< read at the last refresh()
+    bool knows_numa = false;  ///< its node, or that it has none, from its physical function
+    bool detailed = false;    ///< read_details() was here
+    bool fresh = true;        ///< read at the last refresh()
     std::vector<Problem> problems;
     std::vector<Problem> late_problems;  ///< of details that were read only for what is below
   };
 
   Function read_function(Reader& reader, const std::string& name, const PciAddress& address);
+  void claim_virtual(Reader& reader, const Function& physical);
+  static void take_place(const Function& physical, Function& function);
+  std::optional<std::string> driver_of_virtual(Reader& reader, const Function& function);
   bool identify_virtual(Reader& reader, Function& function);
   void read_physfn(Reader& reader, Function& function) const;
   void read_details(Reader& reader, Function& function);
+  void read_iommu_group(Reader& reader, Function& function);
   void number_virtual(Reader& reader);
   /// What was read before of a function that the same driver has held since.
   [[nodiscard]] const PciDevice* unchanged(const Function& function) const;
@@ -83,6 +88,11 @@ class PciList {
   std::vector<PciAddress> kept_late_;                      ///< those whose late_problems count
   std::set<std::string, std::less<>> folders_of_virtual_;  ///< of functions that have virtual ones
   std::map<PciAddress, PciDevice> first_virtual_;          ///< by physical function
+  std::map<PciAddress, PciAddress> physical_of_;           ///< by virtual function, as it was read
+  std::size_t claims_ = 0;                                 ///< on places in it
+  std::map<PciAddress, std::string> bound_;                ///< to a driver of listed_drivers_
+  std::set<std::string> listed_drivers_;                   ///< those of virtual functions
+  std::optional<std::vector<std::string>> vfio_groups_;    ///< as their class names them
 };
 
 }  // namespace railhead::node

@@ -139,7 +139,7 @@ POOLS = [
     Mutation("last-function-of-a-range", "pools/pool_spec.cpp",
              "index <= range.second", "index < range.second",
              "`pfNames: eth0#0-7` leaves out virtual function 7."),
-    Mutation("numbers-of-missing-functions", "node/pci_reader.cpp",
+    Mutation("numbers-of-missing-functions", "node/pci_virtual.cpp",
              "if (enabled == children.size()) {", "if (enabled >= children.size()) {",
              "While some virtual functions are missing, a pool by number hands out the wrong ones."),
     Mutation("pf-with-one-function-is-exclusive", "pools/judge.cpp",

@@ -21,6 +21,12 @@ def address(short):
     return short if short.count(":") == 2 else f"0000:{short}"
 
 
+def routing_id(path):
+    """Bus, device and function of the function in this folder, as one number."""
+    bus, device, function = (int(digits, 16) for digits in path[-7:].replace(".", ":").split(":"))
+    return bus << 8 | device << 3 | function
+
+
 def digest(*words):
     return hashlib.sha256("/".join(map(str, words)).encode()).hexdigest()
 
@@ -350,6 +356,10 @@ class Machine:
 
     def virtual_function(self, parent, physical, short, model, index, driver=None):
         place = self.function(parent, short, model, driver)
+        if index < 2:  # the first says where they begin, the second how far apart they are
+            before = physical.path if index == 0 else self.tree.real(f"{physical.path}/virtfn0")
+            self.tree.text(f"{physical.path}/sriov_{('offset', 'stride')[index]}",
+                           routing_id(place.path) - routing_id(before))
         self.tree.link(f"{place.path}/physfn", physical.path)
         self.tree.link(f"{physical.path}/virtfn{index}", place.path)
         return place

@@ -14,7 +14,7 @@
 
 #include "host/host_error.h"
 #include "snapshot/snapshot.h"
-#include "unit/node/hosts.h"
+#include "unit/sysfs_tree.h"
 
 namespace railhead::node {
 namespace {
@@ -425,6 +425,63 @@ TEST_F(NodeReaderTest, nothing_that_changed_costs_only_lists_of_names) {
   const auto first = read();
   EXPECT_EQ(read_again({}), first);
   EXPECT_LT(host_.asked.size(), 40U);
+}
+
+/// A port with so many virtual functions that a driver of virtual machines holds, as Linux shows
+/// it.
+snapshot::Snapshot port_with_vfs(unsigned count) {
+  test::SysfsTree tree;
+  tree.pci("0000:18:00.0").rdma("mlx5_0");
+  tree.text("/sys/devices/pci0000:15/0000:18:00.0/sriov_totalvfs", "64");
+  tree.text("/sys/devices/pci0000:15/0000:18:00.0/sriov_numvfs", std::to_string(count));
+  tree.text("/sys/devices/pci0000:15/0000:18:00.0/sriov_offset", "8");
+  tree.text("/sys/devices/pci0000:15/0000:18:00.0/sriov_stride", "1");
+  for (unsigned at = 0; at < count; ++at) {
+    const auto address = PciAddress{0, 0x18, static_cast<std::uint8_t>(1 + at / 8),
+                                    static_cast<std::uint8_t>(at % 8)}
+                             .str();
+    tree.pci(address, "vfio-pci").vf_of("0000:18:00.0");
+    tree.link("driver", "/sys/bus/pci/drivers/vfio-pci");
+    tree.link("/sys/bus/pci/drivers/vfio-pci/" + address, "/sys/devices/pci0000:15/" + address);
+    tree.link("iommu_group", "/sys/kernel/iommu_groups/" + std::to_string(at));
+    tree.add("d /sys/kernel/iommu_groups/" + std::to_string(at) + "\n");
+    tree.link("/sys/class/vfio/" + std::to_string(at),
+              "/sys/devices/virtual/vfio/" + std::to_string(at));
+    tree.add("d /sys/devices/virtual/vfio/" + std::to_string(at) + "\n");
+  }
+  return snapshot::parse_snapshot("railhead-snapshot 1\n" + tree.entries()).value();
+}
+
+/// How often a host is asked for a whole machine, and below a folder.
+struct Questions {
+  std::size_t all = 0;
+  std::size_t of_functions = 0;
+};
+
+Questions questions_of(snapshot::Snapshot machine) {
+  CountingHost host(std::move(machine));
+  host.begin();
+  EXPECT_TRUE(NodeReader().read(host));
+  const auto of_functions = std::ranges::count_if(
+      host.asked, [](const std::string& path) { return path.starts_with("/sys/devices/pci"); });
+  return {host.asked.size(), static_cast<std::size_t>(of_functions)};
+}
+
+// Questions are the same on every machine, and nearly all of the time that a reading takes. Where
+// one of these bounds is exceeded, either something is read twice or the bound is to be raised on
+// purpose.
+
+TEST(NodeReaderQuestions, a_further_vf_is_asked_for_its_iommu_group_alone) {
+  const auto few = questions_of(port_with_vfs(8));
+  const auto many = questions_of(port_with_vfs(48));
+  EXPECT_EQ(many.of_functions - few.of_functions, 40U);
+  // And the node of the group: its link, its number, and itself.
+  EXPECT_EQ(many.all - few.all, 4U * 40U);
+}
+
+TEST(NodeReaderQuestions, a_whole_machine_is_asked_no_more_than_this) {
+  EXPECT_LE(questions_of(snapshot_of("dgx-h100")).all, 1207U);
+  EXPECT_LE(questions_of(snapshot_of("vfs-on-one-socket")).all, 1169U);
 }
 
 /// A machine that we could not look at has not changed.

@@ -243,6 +243,45 @@ TEST(PciReader, without_links_only_vfs_that_are_all_there_have_numbers) {
             (std::vector<std::optional<unsigned>>{std::nullopt, 0U, 1U, 2U, 3U}));
 }
 
+/// A physical function that says where its two VFs are, behind a bridge, on the second NUMA node.
+SysfsTree server_with_numbered_vfs(const std::string& offset, const std::string& stride) {
+  const std::string bridge = "pci0000:15/0000:15:01.0/";
+  SysfsTree tree;
+  tree.pci("pci0000:15/0000:15:01.0", "pcieport", "8086:352A", "60400");
+  tree.pci(bridge + "0000:18:00.1").text("sriov_totalvfs", "16").text("sriov_numvfs", "2");
+  tree.text("sriov_offset", offset).text("sriov_stride", stride).text("numa_node", "1");
+  for (const auto* name : {"0000:18:1f.7", "0000:19:00.1"}) {
+    tree.pci(bridge + name, "vfio-pci").vf_of("0000:18:00.1");
+  }
+  return tree;
+}
+
+TEST(PciReader, a_physical_function_says_where_its_vfs_are) {
+  const auto node = server_with_numbered_vfs("254", "2").read();
+  ASSERT_EQ(node.pci.size(), 4U);
+  EXPECT_EQ(node.pci[3].physfn, address("18:00.1"));
+  EXPECT_EQ(node.pci[3].vf_number, 1U);
+  EXPECT_EQ(node.pci[3].root, "pci0000:15");
+  EXPECT_EQ(node.pci[3].bridges, std::vector<PciAddress>{address("15:01.0")});
+  EXPECT_EQ(node.pci[3].numa_node, 1);
+  EXPECT_EQ(node.pci[3].driver, "vfio-pci");
+}
+
+TEST(PciReader, whatever_it_says_of_its_vfs_those_that_are_there_count) {
+  const auto expected = server_with_numbered_vfs("254", "2").read().pci;
+  for (const auto& [offset, stride] : std::vector<std::pair<std::string, std::string>>{
+           {"0", "0"}, {"254", "0"}, {"3", "1"}, {"65535", "65535"}}) {
+    const auto node = server_with_numbered_vfs(offset, stride).read();
+    EXPECT_EQ(node.pci, expected) << offset << ", " << stride;
+    EXPECT_TRUE(node.problems.empty());
+  }
+  const auto node = server_with_numbered_vfs("many", "2").read();
+  EXPECT_EQ(node.pci, expected);
+  ASSERT_EQ(node.problems.size(), 1U);
+  EXPECT_EQ(node.problems[0].path,
+            "/sys/devices/pci0000:15/0000:15:01.0/0000:18:00.1/sriov_offset");
+}
+
 TEST(PciReader, a_function_that_vfio_holds_knows_the_node_of_its_group) {
   SysfsTree tree;
   tree.pci("0000:15:01.0", "vfio-pci").link("iommu_group", "/sys/kernel/iommu_groups/26");
@@ -253,6 +292,14 @@ TEST(PciReader, a_function_that_vfio_holds_knows_the_node_of_its_group) {
   EXPECT_FALSE(node.pci[0].no_iommu);
   tree.text("/sys/kernel/iommu_groups/26/name", "vfio-noiommu");
   EXPECT_TRUE(tree.read().pci[0].no_iommu);
+  tree.add("d /sys/class/vfio/26\n");
+  EXPECT_FALSE(tree.read().pci[0].no_iommu) << "the class has the last word";
+}
+
+TEST(PciReader, the_class_of_vfio_tells_a_group_without_an_iommu) {
+  SysfsTree tree;
+  tree.pci("0000:15:01.0", "vfio-pci").link("iommu_group", "/sys/kernel/iommu_groups/26");
+  EXPECT_TRUE(tree.add("d /sys/class/vfio/noiommu-26\n").read().pci[0].no_iommu);
 }
 
 TEST(PciReader, an_iommu_group_that_is_no_number_is_a_problem) {
