@@ -43,6 +43,14 @@ NcclUse* use_of(NcclWorker& worker, const NcclChannel& channel, std::size_t limi
   return &worker.uses.emplace_back(std::move(use));
 }
 
+bool is_tcp(std::string_view message) {
+  const auto channel = nccl_channel(message);
+  const auto network = nccl_chosen_network(message);
+  return (channel && !network_over_tcp(channel->network).empty()) ||
+         (network && !network_over_tcp(*network).empty()) ||
+         message.starts_with("Initialized NET plugin ");
+}
+
 bool says_network(std::string_view message) {
   return message.find(" NET") != std::string_view::npos;
 }
@@ -201,14 +209,22 @@ void NcclLogReader::doubt(NcclDoubt why, std::string_view text, std::string_view
 }
 
 void NcclLogReader::note_doubts(std::string_view text, const std::vector<NcclRecord>& records) {
-  if (!has_piece_of_tcp(text)) return;
-  const bool is_read = std::any_of(records.begin(), records.end(), [](const NcclRecord& record) {
-    const auto channel = nccl_channel(record.message);
-    const auto network = nccl_chosen_network(record.message);
-    return (channel && !network_over_tcp(channel->network).empty()) ||
-           (network && !network_over_tcp(*network).empty());
-  });
-  if (!is_read) doubt(NcclDoubt::piece, text);
+  if (records.empty()) {
+    if (has_piece_of_tcp(text)) doubt(NcclDoubt::piece, text);
+    return;
+  }
+  // What another writer left before the first message, up to a host that is known.
+  const auto& host = records[0].host;
+  const auto* end = host.empty() ? text.data() : host.data() + foreign_part(records[0]);
+  const auto before = text.substr(0, static_cast<std::size_t>(end - text.data()));
+  if (!before.empty() && has_piece_of_tcp(before)) doubt(NcclDoubt::piece, text);
+  for (const auto& record : records) {
+    const auto& message = record.message;
+    const bool has_name =
+        contains(message, "Socket") || contains(message, "FasTrak") || contains(message, "TCPX");
+    if (!has_name || is_tcp(message) || !has_piece_of_tcp(message)) continue;
+    return doubt(NcclDoubt::piece, message);
+  }
 }
 
 void NcclLogReader::note_proof(NcclShows shows, std::size_t process, std::string_view text) {
@@ -230,6 +246,7 @@ void NcclLogReader::read_text(std::string_view text, std::vector<NcclRecord> rec
     note_doubts(text, records);
     return read_foreign(text);
   }
+  note_doubts(text, records);
   // The place of a warning names the plugin that prints it.
   const bool is_of_tcpx = contains(text, "tcpxResult_t");
   if (!records.empty() && is_behind_slash(text, records[0].host)) {
@@ -245,7 +262,6 @@ void NcclLogReader::read_text(std::string_view text, std::vector<NcclRecord> rec
     if (i + 1 < records.size()) give_back(record.message, records[i + 1]);
     read_record(record);
   }
-  note_doubts(text, records);
 }
 
 void NcclLogReader::give_back(std::string_view& message, NcclRecord& next) const {

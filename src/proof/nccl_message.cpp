@@ -214,11 +214,12 @@ std::optional<std::string_view> nccl_chosen_network(std::string_view message) {
       !take(message, "Using internal Network ")) {
     return std::nullopt;
   }
-  if (is_assigned) message = message.substr(0, message.find(" to comm"));
+  if (is_assigned) message = message.substr(0, message.find(" to"));
   const auto name = name_before_remark(message);
   // A name that breaks off counts, if nothing but TCP begins so.
   const auto by_tcp = name ? network_over_tcp(*name) : std::string_view();
-  return by_tcp.empty() || by_tcp.size() <= name->size() ? name : std::optional(by_tcp);
+  const bool is_cut = !by_tcp.empty() && by_tcp.size() > name->size() && *name == trim(message);
+  return is_cut ? std::optional(by_tcp) : name;
 }
 
 std::optional<std::string_view> nccl_plugin(std::string_view message) {

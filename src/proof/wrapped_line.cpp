@@ -114,9 +114,12 @@ bool is_whole(std::string_view line) {
   return chosen_transport(line).has_value() && !transport_breaks_off(line);
 }
 
+/// All of the line is of a message that breaks off again.
 bool goes_on(std::string_view line) {
   const auto records = nccl_records(line);
-  return records.empty() ? transport_breaks_off(line) : nccl_breaks_off(records.back().message);
+  if (records.empty()) return transport_breaks_off(line);
+  const auto& message = records.back().message;
+  return trim(line).ends_with(message) && nccl_breaks_off(message);
 }
 
 std::optional<std::string> whole_of(std::string_view line, std::string_view next) {
@@ -133,16 +136,6 @@ std::optional<std::string> longer_part_of(std::string_view line, std::string_vie
   auto text = std::string(line) + std::string(next);
   const bool is_part = split_words(next).size() < kMaxPartWords && goes_on(text);
   return is_part ? std::optional(std::move(text)) : std::nullopt;
-}
-
-/// "ket/0": nothing but the end of a route over TCP, as a log begins that was cut.
-bool is_end_of_tcp(std::string_view line) {
-  if (line.size() > 40) return false;
-  line = trim(line);
-  const auto slash = line.rfind('/', line.find_first_of(kDecimalDigits));
-  const bool has_number =
-      slash != std::string_view::npos && slash + 1 < line.size() && is_digit(line[slash + 1]);
-  return has_number && slash > 1 && std::string_view("NET/Socket").ends_with(line.substr(0, slash));
 }
 
 bool is_plain(std::string_view word) {
@@ -172,6 +165,64 @@ bool is_quoted_choice(std::string_view before) {
   return std::count_if(words.begin(), words.end(), [](std::string_view word) {
            return is_plain(word) && word != "NCCL" && word != "INFO" && word != "Using";
          }) >= 3;
+}
+
+constexpr std::array<std::string_view, 4> kOverTcp = {"NET/FastSocket", "NET/Socket", "NET/FasTrak",
+                                                      "NET/GPUDirectTCPX"};
+
+/// "ket/0", "ctTCPX_v7/3": the end of a route over TCP, as a line begins whose start is elsewhere.
+bool is_end_of_route(std::string_view word) {
+  const auto slash = word.rfind('/', word.find_first_of(kDecimalDigits, word.find('/')));
+  if (slash == std::string_view::npos || slash < 2 || slash + 1 == word.size()) return false;
+  auto name = word.substr(0, slash);
+  if (const auto version = name.find("_v"); version != name.npos) name = name.substr(0, version);
+  return is_digit(word[slash + 1]) && name.size() > 1 &&
+         std::any_of(kOverTcp.begin(), kOverTcp.end(),
+                     [&](std::string_view known) { return known.ends_with(name); });
+}
+
+bool has_end_of_route(std::string_view line) {
+  if (line.find('/') == std::string_view::npos) return false;
+  for (const auto word : split_words(line.substr(0, kMaxFrontOfNext))) {
+    const auto at = static_cast<std::size_t>(word.data() - line.data());
+    if (is_end_of_route(word.substr(word.rfind('"') + 1)) &&
+        (at == 0 || may_stand_before_message(line.substr(0, at)))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// "/Socket/0", "via NET/FasTrak": a route over TCP that lacks its beginning.
+bool has_route(std::string_view line) {
+  return std::any_of(kOverTcp.begin(), kOverTcp.end(), [&](std::string_view known) {
+    const auto at = line.find(known.substr(4));
+    if (at == std::string_view::npos) return false;
+    const auto before = line.substr(0, at);
+    const auto name = network_over_tcp(line.substr(at));
+    const auto behind = line.substr(std::min(at + name.size(), line.size()));
+    const bool has_device = behind.size() > 1 && behind[0] == '/' && is_digit(behind[1]);
+    const bool is_via = before.ends_with("via NET/");
+    if (!has_device && !is_via) return false;
+    const auto blank = before.find_last_of(" \t");
+    const auto words = blank == std::string_view::npos ? "" : before.substr(0, blank);
+    return !is_in_sentence(words) && (is_via || !is_explained(behind));
+  });
+}
+
+/// "etwork Socket", "plugin FasTrak to comm": a choice of TCP that lacks its beginning.
+bool has_choice(std::string_view line) {
+  static constexpr std::array<std::string_view, 2> kBeginnings = {"etwork ", "lugin "};
+  return std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](std::string_view beginning) {
+    const auto at = line.find(beginning);
+    if (at == std::string_view::npos || is_quoted_choice(line.substr(0, at))) return false;
+    const auto rest = line.substr(at + beginning.size());
+    const auto name = network_over_tcp(rest);
+    if (name.empty()) return false;
+    const auto behind = rest.substr(std::min(name.size(), rest.size()));
+    const bool is_assigned = trim(behind).empty() || behind.starts_with(" to");
+    return is_assigned || (beginning == kBeginnings[0] && !is_explained(behind));
+  });
 }
 
 }  // namespace
@@ -236,26 +287,7 @@ std::optional<std::string> join_wrapped(std::string_view line, std::string_view 
 }
 
 bool has_piece_of_tcp(std::string_view line) {
-  static constexpr std::array<std::string_view, 5> kRoutePieces = {
-      "NET/Socket/", "via NET/Socket", "NET/FastSocket/", "via NET/GPUDirectTCPX",
-      "via NET/FasTrak"};
-  static constexpr std::array<std::string_view, 2> kChoicePieces = {"etwork Socket",
-                                                                    "Assigned NET plugin Socket"};
-  if (is_end_of_tcp(line)) return true;
-  const bool is_possible = line.find("Socket") != std::string_view::npos ||
-                           line.find("TCPX") != std::string_view::npos ||
-                           line.find("FasTrak") != std::string_view::npos;
-  if (!is_possible) return false;
-  const auto has = [&](std::string_view piece, const auto& is_quoted) {
-    const auto at = line.find(piece);
-    if (at == std::string_view::npos || is_quoted(line.substr(0, at))) return false;
-    return piece != "NET/Socket/" || line.substr(0, at).ends_with("via ") ||
-           !is_explained(line.substr(at + piece.size()));
-  };
-  return std::any_of(kRoutePieces.begin(), kRoutePieces.end(),
-                     [&](std::string_view piece) { return has(piece, is_in_sentence); }) ||
-         std::any_of(kChoicePieces.begin(), kChoicePieces.end(),
-                     [&](std::string_view piece) { return has(piece, is_quoted_choice); });
+  return has_route(line) || has_choice(line) || has_end_of_route(line);
 }
 
 }  // namespace railhead::proof
