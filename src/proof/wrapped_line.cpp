@@ -159,11 +159,16 @@ bool is_explained(std::string_view behind) {
          std::string_view("[\"'\\}").find(text.front()) == std::string_view::npos;
 }
 
-/// Before a choice stands what collectors put there; three words are a sentence.
+/// Before a choice stands what collectors put there, and what is left of the message's beginning;
+/// three other words are a sentence.
 bool is_quoted_choice(std::string_view before) {
+  static constexpr std::array<std::string_view, 9> kOwn = {
+      "NCCL", "INFO", "Using", "Assigned", "Initialized", "NET", "plugin", "stdout", "stderr"};
   const auto words = split_words(before);
   return std::count_if(words.begin(), words.end(), [](std::string_view word) {
-           return is_plain(word) && word != "NCCL" && word != "INFO" && word != "Using";
+           return is_plain(word) &&
+                  std::none_of(kOwn.begin(), kOwn.end(),
+                               [&](std::string_view own) { return own.ends_with(word); });
          }) >= 3;
 }
 
@@ -185,12 +190,20 @@ bool has_end_of_route(std::string_view line) {
   if (line.find('/') == std::string_view::npos) return false;
   for (const auto word : split_words(line.substr(0, kMaxFrontOfNext))) {
     const auto at = static_cast<std::size_t>(word.data() - line.data());
-    if (is_end_of_route(word.substr(word.rfind('"') + 1)) &&
+    if (is_end_of_route(word.substr(word.find_last_of("\":>") + 1)) &&
         (at == 0 || may_stand_before_message(line.substr(0, at)))) {
       return true;
     }
   }
   return false;
+}
+
+/// "via NET/Fa" at the end of a line.
+bool has_begun_route(std::string_view line) {
+  constexpr std::string_view kVia = "via NET/";
+  const auto at = line.rfind(kVia);
+  return at != std::string_view::npos && !network_over_tcp(line.substr(at + kVia.size())).empty() &&
+         !is_in_sentence(line.substr(0, at));
 }
 
 /// "/Socket/0", "via NET/FasTrak": a route over TCP that lacks its beginning.
@@ -203,6 +216,7 @@ bool has_route(std::string_view line) {
     const auto behind = line.substr(std::min(at + name.size(), line.size()));
     const bool has_device = behind.size() > 1 && behind[0] == '/' && is_digit(behind[1]);
     const bool is_via = before.ends_with("via NET/");
+    if (behind.starts_with(" to comm") && may_stand_before_message(before)) return true;
     if (!has_device && !is_via) return false;
     const auto blank = before.find_last_of(" \t");
     const auto words = blank == std::string_view::npos ? "" : before.substr(0, blank);
@@ -287,7 +301,7 @@ std::optional<std::string> join_wrapped(std::string_view line, std::string_view 
 }
 
 bool has_piece_of_tcp(std::string_view line) {
-  return has_route(line) || has_choice(line) || has_end_of_route(line);
+  return has_route(line) || has_begun_route(line) || has_choice(line) || has_end_of_route(line);
 }
 
 }  // namespace railhead::proof
