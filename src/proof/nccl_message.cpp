@@ -219,7 +219,8 @@ std::optional<std::string_view> nccl_chosen_network(std::string_view message) {
   // A name that breaks off counts, if nothing but TCP begins so.
   const auto by_tcp = name ? network_over_tcp(*name) : std::string_view();
   const bool is_cut = !by_tcp.empty() && by_tcp.size() > name->size() && *name == trim(message);
-  return is_cut ? std::optional(by_tcp) : name;
+  const bool is_cut_behind = is_assigned && !by_tcp.empty();
+  return is_cut || is_cut_behind ? std::optional(by_tcp) : name;
 }
 
 std::optional<std::string_view> nccl_plugin(std::string_view message) {

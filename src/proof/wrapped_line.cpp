@@ -198,12 +198,31 @@ bool has_end_of_route(std::string_view line) {
   return false;
 }
 
-/// "via NET/Fa" at the end of a line.
+/// "twork" before the name of a network, "to comm" or nothing behind it: all that is left of a
+/// choice.
+bool is_end_of_choice(std::string_view before, std::string_view behind) {
+  if (!trim(behind).empty() && !behind.starts_with(" to comm")) return false;
+  const auto words = split_words(before);
+  if (!words.empty() && (std::string_view("network").ends_with(words.back()) ||
+                         std::string_view("plugin").ends_with(words.back()))) {
+    before = before.substr(0, static_cast<std::size_t>(words.back().data() - before.data()));
+  }
+  return trim(before).empty() || may_stand_before_message(before);
+}
+
+/// "[send] via NET/Fa", "[send] via N" at the end of a line.
 bool has_begun_route(std::string_view line) {
   constexpr std::string_view kVia = "via NET/";
+  // Nothing of the name may be there, nor all that stands before it.
+  const auto words = split_words(line);
+  const bool is_direction =
+      words.size() > 2 && words[words.size() - 2] == "via" &&
+      std::string_view("NET/").starts_with(words.back()) &&
+      (words[words.size() - 3].ends_with("send]") || words[words.size() - 3].ends_with("receive]"));
   const auto at = line.rfind(kVia);
-  return at != std::string_view::npos && !network_over_tcp(line.substr(at + kVia.size())).empty() &&
-         !is_in_sentence(line.substr(0, at));
+  return is_direction || (at != std::string_view::npos &&
+                          !network_over_tcp(line.substr(at + kVia.size())).empty() &&
+                          !is_in_sentence(line.substr(0, at)));
 }
 
 /// "/Socket/0", "via NET/FasTrak": a route over TCP that lacks its beginning.
@@ -216,7 +235,7 @@ bool has_route(std::string_view line) {
     const auto behind = line.substr(std::min(at + name.size(), line.size()));
     const bool has_device = behind.size() > 1 && behind[0] == '/' && is_digit(behind[1]);
     const bool is_via = before.ends_with("via NET/");
-    if (behind.starts_with(" to comm") && may_stand_before_message(before)) return true;
+    if (is_end_of_choice(before, behind)) return true;
     if (!has_device && !is_via) return false;
     const auto blank = before.find_last_of(" \t");
     const auto words = blank == std::string_view::npos ? "" : before.substr(0, blank);

@@ -79,14 +79,17 @@ TEST(WrappedLine, an_endpoint_of_ucx_ends_with_its_bracket) {
 }
 
 TEST(WrappedLine, a_piece_of_tcp_is_found_in_whatever_is_around_it) {
-  for (const std::string line : {"nel 00/0 : 1[0] -> 0[0] [send] via NET/Socket/0", "ket/0",
-                                 "[send] via NET/Socket", "sing network Socket", "xNET/Socket/0"}) {
+  for (const std::string line :
+       {"nel 00/0 : 1[0] -> 0[0] [send] via NET/Socket/0", "ket/0", "[send] via NET/Socket",
+        "sing network Socket", "twork Socket", "lugin FasTrak to comm", "l 0 : 1 -> 0 [send] via N",
+        "xNET/Socket/0"}) {
     EXPECT_TRUE(has_piece_of_tcp(line)) << line;
   }
-  for (const std::string line : {"NET/Socket : Using [0]eth0:10.0.0.1<0>",
-                                 "Expected: no connection that goes via NET/Socket/0",
-                                 "# NET/Socket/0     = TCP socket fallback",
-                                 "NCCL_SOCKET_IFNAME set by environment to eth0", "Socket", ""}) {
+  for (const std::string line :
+       {"NET/Socket : Using [0]eth0:10.0.0.1<0>",
+        "Expected: no connection that goes via NET/Socket/0",
+        "# NET/Socket/0     = TCP socket fallback", "NCCL_SOCKET_IFNAME set by environment to eth0",
+        "Socket closed", ""}) {
     EXPECT_FALSE(has_piece_of_tcp(line)) << line;
   }
 }
