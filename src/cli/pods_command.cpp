@@ -157,6 +157,17 @@ int exit_code(const proof::PodsView& view) {
   return unknown || (pods.empty() && !view.complete) ? kExitCannotTell : kExitOk;
 }
 
+/// A rank that says RDMA is evidence, also where another line of the log may say TCP.
+std::string what_says(const proof::NcclJob& job) {
+  using enum proof::NcclVerdict;
+  const bool is_in_part =
+      job.verdict == unknown &&
+      std::any_of(job.ranks.begin(), job.ranks.end(), [](const proof::NcclRank& rank) {
+        return rank.verdict == rdma || rank.verdict == rdma_chosen;
+      });
+  return (is_in_part ? "RDMA in part" : std::string(to_string(job.verdict))) + ": " + job.why;
+}
+
 /// What the NCCL logs of `--log POD=FILE` say of their pods.
 Result<std::map<std::string, std::string>> read_logs(const std::vector<std::string>& flags) {
   std::map<std::string, std::string> logs;
@@ -170,7 +181,7 @@ Result<std::map<std::string, std::string>> read_logs(const std::vector<std::stri
                                        [&](std::string_view bytes) { reader.feed(bytes); }));
     const auto log = reader.finish();
     const auto job = proof::judge(log);
-    logs[flag.substr(0, equals)] = std::string(to_string(job.verdict)) + ": " + job.why;
+    logs[flag.substr(0, equals)] = what_says(job);
   }
   return logs;
 }

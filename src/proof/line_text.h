@@ -9,10 +9,14 @@
 
 namespace railhead::proof {
 
-/// The line without colours, with the characters that HTML names, and with plain blanks. A colour
-/// is ESC [ … letter; ESC may be spelt as JSON, a shell or a person does (\u001b, \033, ^[), or be
-/// lost ("[36m"). `room` holds the text where something was changed.
+/// The line without colours, with the characters that HTML and JSON name, and with plain blanks. A
+/// colour is ESC [ … letter; ESC may be spelt as JSON, a shell or a person does (\u001b, \033, ^[),
+/// or be lost ("[36m"). `room` holds the text where something was changed.
 std::string_view plain_text(std::string_view line, std::string& room);
+
+/// The line without the head of a frame, of which docker's API has one before each: the stream (1
+/// or 2), three NULs, the size in four bytes.
+std::string_view without_frame(std::string_view line);
 
 /// Takes the next piece off the front of a line. A progress bar writes over its line, and JSON and
 /// Python spell ends of lines: each piece stands for itself. It may be empty.

@@ -262,6 +262,45 @@ void warn_of_missing_ports(const NcclLog& log, std::vector<std::string>& warning
   }
 }
 
+std::string doubt_of(NcclDoubt why, const NcclDoubtful& doubtful, const std::string& place) {
+  const bool is_one = doubtful.count == 1;
+  const auto lines = counted(doubtful.count, "line");
+  switch (why) {
+    case NcclDoubt::no_text:
+      return place + " is not text (" + doubtful.what + "), so that what it says was not read";
+    case NcclDoubt::broken:
+      return lines + (is_one ? " breaks" : " break") +
+             " off before the network that is used: the first is " + place;
+    case NcclDoubt::piece:
+      return lines + (is_one ? " has" : " have") +
+             " a piece of a message about sockets: the first is " + place;
+    case NcclDoubt::no_room:
+      return "one rank names more networks than are kept: the first left out is in " + place;
+  }
+  return "";
+}
+
+/// What may hide TCP.
+std::vector<std::string> doubts_about(const NcclLog& log) {
+  std::vector<std::string> doubts;
+  for (const auto& file : log.unread) {
+    const bool is_form = !file.remedy.empty();
+    doubts.push_back(is_form ? name_of(log, file.file) + " was not read: it is " + file.what +
+                                   ", " + file.remedy + " makes it text"
+                             : file.what + ", and was not read");
+  }
+  for (const auto& [why, doubtful] : log.doubts) {
+    const auto& at = doubtful.first.place;
+    const auto file = log.files.size() > 1 ? log.files[at.file] + ", " : "";
+    doubts.push_back(doubt_of(why, doubtful, file + "line " + std::to_string(at.line)));
+  }
+  if (log.left_out > 0) {
+    doubts.push_back(std::to_string(log.left_out) +
+                     " messages of processes or GPUs above the limit of 65536 were left out");
+  }
+  return doubts;
+}
+
 std::vector<std::string> warnings_of(const NcclLog& log, const NcclJob& job) {
   std::vector<std::string> warnings;
   const auto staged = std::count_if(job.ranks.begin(), job.ranks.end(), [](const auto& rank) {
@@ -280,25 +319,15 @@ std::vector<std::string> warnings_of(const NcclLog& log, const NcclJob& job) {
     warnings.push_back("ranks run different versions: " +
                        join({log.versions.begin(), log.versions.end()}, ", "));
   }
-  if (log.cut_lines > 0) {
-    warnings.push_back(counted(log.cut_lines, "line") +
-                       " of more than 16384 bytes: what is behind was not read");
+  if (log.split_lines > 0) {
+    warnings.push_back(counted(log.split_lines, "line") +
+                       " of more than 16384 bytes, read in pieces");
   }
-  for (const auto& file : log.unread) {
-    if (file.remedy.empty()) {
-      warnings.push_back(file.what + ": the verdict is that of the other files");
-      continue;
-    }
-    warnings.push_back(name_of(log, file.file) + " was not read: it is " + file.what + ", " +
-                       file.remedy + " makes it text");
-  }
+  const auto doubts = doubts_about(log);
+  warnings.insert(warnings.end(), doubts.begin(), doubts.end());
   if (log.problems_left_out > 0) {
     warnings.push_back(counted(log.problems_left_out, "more warning") +
                        " of NCCL's that differ from those shown");
-  }
-  if (log.left_out > 0) {
-    warnings.push_back(std::to_string(log.left_out) +
-                       " messages of processes or GPUs above the limit of 65536 were left out");
   }
   return warnings;
 }
@@ -315,6 +344,14 @@ NcclJob judge(const NcclLog& log) {
   job.why =
       is_in_table ? "all ranks are on one node, as the table of nccl-tests says" : why_of(log, job);
   job.warnings = warnings_of(log, job);
+  const bool is_good = job.verdict == NcclVerdict::rdma ||
+                       job.verdict == NcclVerdict::rdma_chosen ||
+                       job.verdict == NcclVerdict::intra_node;
+  // Nothing that was not read is called RDMA: there may be TCP.
+  if (const auto doubts = doubts_about(log); is_good && !doubts.empty()) {
+    job.verdict = NcclVerdict::unknown;
+    job.why += ", but " + doubts.front();
+  }
   return job;
 }
 

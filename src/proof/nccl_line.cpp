@@ -189,29 +189,12 @@ bool is_word_of_collector(std::string_view word) {
          std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-/// Whether a collector may have put the text in front of a message, and nobody else. A month and a
-/// program come without digits: "Jan 02 03:04:05 node1 bash[123]: ".
-bool is_front(std::string_view text) {
-  const auto quoted = text.find_last_not_of(kQuotation);
-  if (quoted == std::string_view::npos) return true;
-  const char last = text[quoted];
-  const bool is_closed = last == ':' || last == ']' || last == ')' || last == '>';
-  const bool is_apart = quoted + 1 < text.size();
-  if (!is_closed && !is_apart) return false;
-  std::size_t others = 0;
-  for (const auto word : split_words(text)) {
-    if (!is_word_of_collector(word)) ++others;
-  }
-  return others == 0 || (others == 1 && is_closed && text.front() >= 'A' && text.front() <= 'Z' &&
-                         text.substr(0, 4).ends_with(' '));
-}
-
 /// Where a message may begin in a line without a level, and what of its prefix is left.
 std::optional<NcclRecord> record_at(std::string_view line, std::size_t at) {
   NcclRecord record;
   const auto before = line.substr(0, at);
   read_prefix(before, record);
-  if (!record.pid && !is_front(before)) return std::nullopt;
+  if (!record.pid && !may_stand_before_message(before)) return std::nullopt;
   record.message = trim(line.substr(at));
   return record;
 }
@@ -255,6 +238,22 @@ Marker next_marker(std::string_view line, std::size_t from) {
 }
 
 }  // namespace
+
+/// A month and a program come without digits: "Jan 02 03:04:05 node1 bash[123]: ".
+bool may_stand_before_message(std::string_view text) {
+  const auto quoted = text.find_last_not_of(kQuotation);
+  if (quoted == std::string_view::npos) return true;
+  const char last = text[quoted];
+  const bool is_closed = last == ':' || last == ']' || last == ')' || last == '>';
+  const bool is_apart = quoted + 1 < text.size();
+  if (!is_closed && !is_apart) return false;
+  std::size_t others = 0;
+  for (const auto word : split_words(text)) {
+    if (!is_word_of_collector(word)) ++others;
+  }
+  return others == 0 || (others == 1 && is_closed && text.front() >= 'A' && text.front() <= 'Z' &&
+                         text.substr(0, 4).ends_with(' '));
+}
 
 std::vector<NcclRecord> nccl_records(std::string_view line) {
   std::vector<NcclRecord> records;

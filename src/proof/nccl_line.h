@@ -35,4 +35,7 @@ struct NcclRecord {
 /// is a message if it begins, behind a prefix or nothing, as NCCL's messages about networks do.
 std::vector<NcclRecord> nccl_records(std::string_view line);
 
+/// Whether a collector may have put the text in front of a message, and nobody else.
+bool may_stand_before_message(std::string_view text);
+
 }  // namespace railhead::proof

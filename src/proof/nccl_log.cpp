@@ -7,52 +7,56 @@
 
 #include "base/text.h"
 #include "proof/line_text.h"
+#include "proof/nccl_networks.h"
 #include "proof/nccl_process.h"
 #include "proof/nccl_source.h"
 #include "proof/text_form.h"
+#include "proof/wrapped_line.h"
 
 namespace railhead::proof {
 namespace {
 
-/// NCCL's longest line lists the devices (2,048 bytes); collectors put less than that in front.
-constexpr std::size_t kMaxLine = 16384;
 constexpr std::size_t kMaxProcesses = 65536;
 constexpr std::size_t kMaxWorkers = 65536;
-constexpr std::size_t kMaxUses = 64;
 constexpr std::size_t kMaxChannels = 256;
 constexpr std::size_t kMaxVersions = 8;
-constexpr std::size_t kMaxHost = 253;
 constexpr std::size_t kMaxNetworks = 8;
 constexpr std::size_t kMaxLocalRanks = 4096;
 constexpr std::size_t kMaxMembers = 16384;
 constexpr std::size_t kHead = 4;
 /// A line that a terminal or a person wrapped is not longer.
 constexpr std::size_t kMaxWrapped = 1024;
-constexpr std::size_t kMaxPids = 1024;
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-NcclUse* use_of(NcclWorker& worker, const NcclChannel& channel) {
+NcclUse* use_of(NcclWorker& worker, const NcclChannel& channel, std::size_t limit) {
   const auto found = std::find_if(worker.uses.begin(), worker.uses.end(), [&](const NcclUse& use) {
     return use.device == channel.device && use.network == channel.network;
   });
   if (found != worker.uses.end()) return &*found;
-  if (worker.uses.size() == kMaxUses) return nullptr;
+  if (worker.uses.size() == limit) return nullptr;
   NcclUse use;
   use.network = channel.network;
   use.device = channel.device;
   return &worker.uses.emplace_back(std::move(use));
 }
 
-/// Whose line it is: Mooncake's have the name of the source, a completion that a framework quotes
-/// is NCCL's.
-const char* library_of(std::string_view line) {
-  if (contains(line, "NET/")) return "NCCL";
-  const bool is_of_store = contains(line, "tcp_transport.cpp") ||
-                           contains(line, "worker_pool.cpp") || contains(line, "RdmaTransport: ");
-  return is_of_store ? "Mooncake" : "UCX";
+bool is_tcp(std::string_view message) {
+  const auto channel = nccl_channel(message);
+  const auto network = nccl_chosen_network(message);
+  return (channel && !network_over_tcp(channel->network).empty()) ||
+         (network && !network_over_tcp(*network).empty()) ||
+         message.starts_with("Initialized NET plugin ");
+}
+
+bool says_network(std::string_view message) {
+  return message.find(" NET") != std::string_view::npos;
+}
+
+bool breaks_off(std::string_view text, const std::vector<NcclRecord>& records) {
+  return records.empty() ? transport_breaks_off(text) : nccl_breaks_off(records.back().message);
 }
 
 /// No collector puts a slash in front of a line: it is from the end of a route ("…/GDRDMA").
@@ -93,44 +97,17 @@ void NcclLogReader::give_up_file(const std::string& why) {
 }
 
 void NcclLogReader::feed_text(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto end = bytes.find('\n');
-    const auto part = bytes.substr(0, end);
-    bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
-    if (end != std::string_view::npos && pending_.empty() && part.size() <= kMaxLine) {
-      read_line(part);
-      continue;
-    }
-    add_to_pending(part);
-    if (end == std::string_view::npos) return;
-    read_line(pending_);
-    pending_.clear();
-  }
-}
-
-void NcclLogReader::add_to_pending(std::string_view part) {
-  while (!overlong_ && part.size() > kMaxLine - pending_.size()) {
-    const auto room = kMaxLine - pending_.size();
-    pending_ += part.substr(0, room);
-    part.remove_prefix(room);
-    const auto end = end_of_last_piece(pending_);
-    overlong_ = end == 0;
-    if (overlong_) return;
-    ++line_;
-    read_pieces(std::string_view(pending_).substr(0, end));
-    --line_;
-    pending_.erase(0, end);
-  }
-  if (!overlong_) pending_ += part;
+  while (const auto line = lines_.take(bytes)) read_line(*line);
 }
 
 void NcclLogReader::end_file() {
   if (!head_is_judged_ && !head_.empty()) judge_head();
-  if (!pending_.empty()) read_line(pending_);
-  pending_.clear();
+  if (const auto line = lines_.take_rest()) read_line(*line);
+  is_at_end_ = true;
   end_unfinished();
+  is_at_end_ = false;
   was_test_row_cut_ |= log_.is_test_table_cut;  // with this file; the next one mends nothing
-  table_is_between_nodes_ = false;
+  table_is_between_nodes_ = last_table_was_between_nodes_ = false;
   head_.clear();
   head_is_judged_ = false;
   is_text_ = true;
@@ -158,19 +135,19 @@ NcclPlace NcclLogReader::place() const {
   return {log_.files.size() - 1, line_};
 }
 
-void NcclLogReader::read_line(std::string_view line) {
-  ++log_.lines;
-  ++line_;
-  if (overlong_) ++log_.cut_lines;
-  overlong_ = false;
-  read_pieces(line);
-}
-
-void NcclLogReader::read_pieces(std::string_view line) {
-  line = plain_text(line, room_);
-  if (trim(line).empty()) end_unfinished();
-  while (!line.empty()) {
-    const auto piece = take_piece(line);
+void NcclLogReader::read_line(const LogLine& line) {
+  if (!is_within_line_) ++line_;
+  is_within_line_ = !line.is_end;
+  if (line.is_end) ++log_.lines;
+  if (line.is_split) ++log_.split_lines;
+  const auto bytes = without_frame(line.text);
+  if (const auto what = what_is_no_text(bytes); !what.empty()) {
+    doubt(NcclDoubt::no_text, bytes, what);
+  }
+  auto text = plain_text(bytes, room_);
+  if (trim(text).empty() && line.is_end) end_unfinished();
+  while (!text.empty()) {
+    const auto piece = take_piece(text);
     if (!piece.empty()) read_piece(piece);
   }
 }
@@ -179,17 +156,25 @@ void NcclLogReader::read_piece(std::string_view text) {
   auto records = nccl_records(text);
   if (!unfinished_.empty()) {
     // "NET/IB/0" alone begins as a message does.
-    const bool is_rest = records.empty() || nccl_is_route(trim(text));
-    const bool goes_on =
-        is_rest && text.size() <= kMaxWrapped && nccl_may_go_on(unfinished_, trim(text));
-    if (goes_on) unfinished_ += " " + std::string(trim(text));
+    const bool is_rest = records.empty() || (!records[0].pid && nccl_is_route(records[0].message));
+    const auto whole =
+        is_rest && text.size() <= kMaxWrapped ? join_wrapped(unfinished_, text) : std::nullopt;
+    if (whole) {
+      unfinished_ = *whole;
+      const auto joined = nccl_records(unfinished_);
+      const bool goes_on =
+          unfinished_.size() <= LogLines::kMaxLine && breaks_off(unfinished_, joined);
+      return goes_on ? void() : end_unfinished();
+    }
     end_unfinished();
-    if (goes_on) return;
   }
-  const bool is_unfinished =
-      !records.empty() && text.size() <= kMaxWrapped && nccl_is_unfinished(records.back().message);
-  if (!is_unfinished) return read_text(text, std::move(records));
-  unfinished_ = trim(text);
+  if (!breaks_off(text, records)) return read_text(text, std::move(records));
+  if (!records.empty()) {
+    // Without the quotation marks that close it.
+    const auto message = records.back().message;
+    text = text.substr(0, static_cast<std::size_t>(message.data() + message.size() - text.data()));
+  }
+  unfinished_ = text;
   unfinished_line_ = line_;
 }
 
@@ -216,38 +201,30 @@ void NcclLogReader::add_test_rank(const NcclTestRank& row) {
   log_.has_ambiguous_host |= !is_new && device->second != row.rank;
 }
 
-void NcclLogReader::read_foreign(std::string_view line) {
-  const auto shows = problems_.read_foreign(line, place());
-  if (const auto completion = fabric_completion(line); completion && providers_.size() < kMaxPids) {
-    providers_.emplace(completion->pid, completion->provider);
-  }
-  if (const auto endpoint = ucx_endpoint(line)) return add_endpoint(*endpoint, line);
-  if (const auto row = read_table(line)) return add_endpoint(*row, line);
-  if (const auto chosen = chosen_transport(line)) return add_chosen(*chosen, line);
-  const bool is_on_ucx = is_nixl_on_ucx(line);
-  const bool is_by_tcp = is_ucx_emulation(line) || is_ucx_tcp_connection(line);
-  if (shows == NcclShows::nothing && !is_on_ucx && !is_by_tcp) return;
-  const auto writer = ucx_writer(line);
-  NcclRecord record;
-  record.host = writer.host;
-  if (writer.pid != 0) record.pid = writer.pid;
-  const auto* library = is_on_ucx ? "NIXL" : library_of(line);
-  const auto process = process_of(record, library);
-  if (!process) return;
-  auto& found = log_.processes[*process];
-  if (is_on_ucx) note(found.evidence, NcclSign::plugin, place(), trim(line));
-  note_proof(is_by_tcp ? NcclShows::tcp : shows, *process, trim(line));
+void NcclLogReader::doubt(NcclDoubt why, std::string_view text, std::string_view what) {
+  auto& doubtful = log_.doubts[why];
+  if (doubtful.count++ > 0) return;
+  doubtful.what = what;
+  doubtful.first = nccl_quote(place(), trim(text));
 }
 
-std::optional<UcxEndpoint> NcclLogReader::read_table(std::string_view line) {
-  if (const auto is_between = is_ucx_table_between_nodes(line)) {
-    table_is_between_nodes_ = *is_between;
-    return std::nullopt;
+void NcclLogReader::note_doubts(std::string_view text, const std::vector<NcclRecord>& records) {
+  if (records.empty()) {
+    if (has_piece_of_tcp(text)) doubt(NcclDoubt::piece, text);
+    return;
   }
-  if (!table_is_between_nodes_) return std::nullopt;
-  auto row = ucx_table_row(line);
-  table_is_between_nodes_ = row.has_value();
-  return row && !row->lanes.empty() ? row : std::nullopt;
+  // What another writer left before the first message, up to a host that is known.
+  const auto& host = records[0].host;
+  const auto* end = host.empty() ? text.data() : host.data() + foreign_part(records[0]);
+  const auto before = text.substr(0, static_cast<std::size_t>(end - text.data()));
+  if (!before.empty() && has_piece_of_tcp(before)) doubt(NcclDoubt::piece, text);
+  for (const auto& record : records) {
+    const auto& message = record.message;
+    const bool has_name =
+        contains(message, "Socket") || contains(message, "FasTrak") || contains(message, "TCPX");
+    if (!has_name || is_tcp(message) || !has_piece_of_tcp(message)) continue;
+    return doubt(NcclDoubt::piece, message);
+  }
 }
 
 void NcclLogReader::note_proof(NcclShows shows, std::size_t process, std::string_view text) {
@@ -258,67 +235,18 @@ void NcclLogReader::note_proof(NcclShows shows, std::size_t process, std::string
   if (shows == NcclShows::no_device) note(evidence, NcclSign::no_device, place(), text);
 }
 
-void NcclLogReader::add_endpoint(const UcxEndpoint& endpoint, std::string_view line) {
-  NcclRecord record;
-  record.host = endpoint.writer.host;
-  if (endpoint.writer.pid != 0) record.pid = endpoint.writer.pid;
-  const auto process = process_of(record, "UCX");
-  auto* worker = process ? worker_of(record, *process) : nullptr;
-  if (worker == nullptr) {
-    ++log_.left_out;
-    return;
-  }
-  ++log_.records;
-  if (endpoint.is_local) {
-    ++worker->local_connections;
-    return;
-  }
-  for (const auto& lane : endpoint.lanes) {
-    const auto known = std::find_if(worker->uses.begin(), worker->uses.end(), [&](const auto& use) {
-      return use.network == lane.transport && use.device_name == lane.device;
-    });
-    if (known != worker->uses.end()) {
-      ++known->sends;
-    } else if (worker->uses.size() < kMaxUses) {
-      NcclUse use;
-      use.network = lane.transport.substr(0, kMaxHost);
-      use.device_name = lane.device.substr(0, kMaxHost);
-      use.sends = 1;
-      worker->uses.push_back(std::move(use));
-    }
-    const bool is_tcp = lane.transport == "tcp";
-    note(worker->evidence, is_tcp ? NcclSign::sockets : NcclSign::staged, place(), trim(line));
-  }
-}
-
-void NcclLogReader::add_chosen(const ChosenTransport& chosen, std::string_view line) {
-  const NcclRecord nobody;
-  const auto process = process_of(nobody, chosen.library);
-  auto* worker = process ? worker_of(nobody, *process) : nullptr;
-  if (worker == nullptr) return;
-  ++log_.records;
-  auto& found = log_.processes[*process];
-  worker->network = chosen.network;
-  worker->networks.emplace(chosen.network);
-  note(worker->evidence, NcclSign::network, place(), trim(line));
-  if (!chosen.provider.empty()) found.ofi_provider = chosen.provider;
-  const bool is_new = !chosen.device.empty() && found.devices.size() < kMaxNamedDevices &&
-                      std::none_of(found.devices.begin(), found.devices.end(),
-                                   [&](const auto& known) { return known.name == chosen.device; });
-  if (!is_new) return;
-  NcclDevice device;
-  device.index = static_cast<unsigned>(found.devices.size());
-  device.name = chosen.device;
-  found.devices.push_back(std::move(device));
-}
-
 void NcclLogReader::read_text(std::string_view text, std::vector<NcclRecord> records) {
   if (const auto version = nccl_version(text); version && log_.versions.size() < kMaxVersions) {
     log_.versions.insert(*version);
   }
   if (const auto row = nccl_tests_rank(text); row && records.empty()) return add_test_rank(*row);
+  was_test_row_cut_ |= nccl_tests_row_is_cut(text);
   if (!trim(text).empty()) log_.is_test_table_cut = was_test_row_cut_;
-  if (records.empty()) return read_foreign(text);
+  if (records.empty()) {
+    note_doubts(text, records);
+    return read_foreign(text);
+  }
+  note_doubts(text, records);
   // The place of a warning names the plugin that prints it.
   const bool is_of_tcpx = contains(text, "tcpxResult_t");
   if (!records.empty() && is_behind_slash(text, records[0].host)) {
@@ -382,9 +310,17 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
   const auto local = network || channel || membership ? std::nullopt : nccl_local_channel(message);
   const auto count = nccl_node_count(message);
   if (!network && !channel && !membership && !local && !count) {
-    log_.ring_size = std::max(log_.ring_size, nccl_ring_size(message));
-    add_tree(nccl_tree_rank(message), record.host);
+    const auto ring = nccl_ring_size(message);
+    log_.ring_size = std::max(log_.ring_size, ring);
+    // Rank 0 alone prints the order of the rings (src/graph/rings.cc).
+    add_tree(ring > 0 ? std::optional(0U) : nccl_tree_rank(message), record.host);
     add_address(record);
+    // What breaks off at the end of a log before it names a network says no more than a log that
+    // ends a line before.
+    const bool is_end = is_at_end_ && message.find(" [") != message.npos && !says_network(message);
+    if (is_end || !nccl_may_hide_tcp(message)) return;
+    doubt(NcclDoubt::broken, message);
+    if (auto* worker = worker_of(record, process)) ++worker->broken;
     return;
   }
   auto* worker = worker_of(record, process);
@@ -397,7 +333,7 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
     if (count->nodes == 1) worker->one_node_size = std::max(worker->one_node_size, count->size);
   } else if (network) {
     worker->network = *network;
-    if (worker->networks.size() < kMaxNetworks) worker->networks.emplace(*network);
+    add_network(*worker, *network);
     worker->evidence[NcclSign::network] = nccl_quote(place(), message);
   } else if (channel) {
     add_connection(*worker, *channel, message);
@@ -417,6 +353,12 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
       if (worker->local_ranks.size() < kMaxLocalRanks) worker->local_ranks.insert(rank);
     }
   }
+}
+
+void NcclLogReader::add_network(NcclWorker& worker, std::string_view network) {
+  const bool is_known = worker.networks.count(std::string(network)) > 0;
+  if (!is_known && worker.networks.size() == kMaxNetworks) doubt(NcclDoubt::no_room, network);
+  if (worker.networks.size() < kMaxNetworks) worker.networks.emplace(network);
 }
 
 void NcclLogReader::add_address(const NcclRecord& record) {
@@ -448,8 +390,8 @@ void NcclLogReader::add_member(const NcclMembership& membership, std::size_t pro
 
 void NcclLogReader::add_connection(NcclWorker& worker, const NcclChannel& channel,
                                    std::string_view message) {
-  auto* use = use_of(worker, channel);
-  if (use == nullptr) return;
+  auto* use = use_of(worker, channel, kMaxUses);
+  if (use == nullptr) return doubt(NcclDoubt::no_room, message);
   ++(channel.is_send ? use->sends : use->receives);
   if (channel.gpu_direct) ++use->gpu_direct;
   if (!worker.channel_rank) worker.channel_rank = channel.rank;

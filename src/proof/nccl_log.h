@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "proof/log_lines.h"
 #include "proof/nccl_line.h"
 #include "proof/nccl_message.h"
 #include "proof/nccl_problems.h"
@@ -96,6 +97,7 @@ struct NcclWorker {
   std::optional<unsigned> channel_rank;  ///< in the first connection's communicator
   std::uint64_t communicators = 0;       ///< Init COMPLETE
   std::vector<NcclUse> uses;
+  std::uint64_t broken = 0;  ///< connections and choices whose line breaks off before the network
   std::set<unsigned> channels;  ///< numbers of those through a network
   std::uint64_t local_connections = 0;
   std::set<unsigned> local_ranks;  ///< the ends of those
@@ -109,14 +111,29 @@ struct NcclUnreadFile {
   std::string remedy;  ///< "zcat"; "" where it could not be read
 };
 
+/// What of a log may hide TCP: it was not read, or belongs to no connection that is known.
+enum class NcclDoubt : std::uint8_t {
+  no_text,  ///< compressed or otherwise no text, behind or between lines
+  broken,   ///< the line of a connection or a choice breaks off before the network
+  piece,    ///< a piece of a connection or a choice over TCP
+  no_room,  ///< above the limits of what is kept
+};
+
+struct NcclDoubtful {
+  std::string what;  ///< of no_text
+  NcclQuote first;
+  std::uint64_t count = 0;
+};
+
 struct NcclLog {
   std::vector<std::string> files;  ///< "" where nobody named it
   std::vector<NcclUnreadFile> unread;
   std::uint64_t lines = 0;
-  std::uint64_t records = 0;    ///< messages of level INFO and WARN
-  std::uint64_t cut_lines = 0;  ///< longer than the limit; their end was not read
-  std::uint64_t left_out = 0;   ///< records of processes and GPUs above the limits
-  std::uint64_t nameless = 0;   ///< records that do not say of which process they are
+  std::uint64_t records = 0;      ///< messages of level INFO and WARN
+  std::uint64_t split_lines = 0;  ///< longer than the limit, and read in pieces
+  std::map<NcclDoubt, NcclDoubtful> doubts;
+  std::uint64_t left_out = 0;  ///< records of processes and GPUs above the limits
+  std::uint64_t nameless = 0;  ///< records that do not say of which process they are
   /// By size and id of communicator, and rank: the process and the address of each that was seen.
   using Members = std::map<unsigned, std::set<std::pair<std::size_t, std::uint64_t>>>;
   std::map<std::pair<unsigned, std::uint64_t>, Members> members;
@@ -148,20 +165,23 @@ class NcclLogReader {
   NcclLog finish();
 
  private:
+  static constexpr std::size_t kMaxUses = 64;
+  static constexpr std::size_t kMaxHost = 253;
+  static constexpr std::size_t kMaxPids = 1024;
+
   /// How a process is found again; nameless lines belong together by file.
   using ProcessKey = std::tuple<std::uint32_t, std::string, std::string_view, std::size_t>;
 
   void end_file();
   void feed_text(std::string_view bytes);
   void judge_head();
-  /// What finds no room is lost, but for the lines within the line, as JSON and progress bars have
-  /// them: those that are whole are read, so that a log in one line may have any size.
-  void add_to_pending(std::string_view part);
-  void read_pieces(std::string_view line);
-  void read_line(std::string_view line);
+  void read_line(const LogLine& line);
   /// A line of its own, or the end of the one before that was wrapped.
   void read_piece(std::string_view text);
   void end_unfinished();
+  /// What of the line may be TCP that nothing else tells of.
+  void note_doubts(std::string_view text, const std::vector<NcclRecord>& records);
+  void doubt(NcclDoubt why, std::string_view text, std::string_view what = {});
   void read_foreign(std::string_view line);
   /// A row of a table of UCX's about a peer on another node, if it has lanes.
   std::optional<UcxEndpoint> read_table(std::string_view line);
@@ -172,6 +192,7 @@ class NcclLogReader {
   void give_back(std::string_view& message, NcclRecord& next) const;
   [[nodiscard]] std::size_t foreign_part(const NcclRecord& record) const;
   void read_about_worker(const NcclRecord& record, std::size_t process);
+  void add_network(NcclWorker& worker, std::string_view network);
   void add_address(const NcclRecord& record);
   void add_tree(std::optional<unsigned> rank, std::string_view host);
   void add_test_rank(const NcclTestRank& row);
@@ -194,11 +215,13 @@ class NcclLogReader {
   std::string head_;         ///< its first bytes, until it is known what it is
   bool head_is_judged_ = false;
   bool is_text_ = true;
-  std::string pending_;  ///< the line that has no end yet
-  bool overlong_ = false;
+  LogLines lines_;
+  bool is_within_line_ = false;
+  bool is_at_end_ = false;  ///< of a file
   std::string unfinished_;  ///< a line whose message goes on in the next
   std::uint64_t unfinished_line_ = 0;
   bool table_is_between_nodes_ = false;
+  bool last_table_was_between_nodes_ = false;
   bool was_test_row_cut_ = false;
   std::map<std::pair<std::string, unsigned>, unsigned> test_devices_;  ///< whose rank each is
   /// Of an interface of a host, its address.

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "proof/nccl_networks.h"
 
 namespace railhead::proof {
 namespace {
@@ -15,8 +16,6 @@ constexpr std::size_t kMaxDevices = 64;
 constexpr std::size_t kMaxName = 64;
 constexpr std::size_t kMaxTestRow = 512;
 constexpr std::size_t kMaxAddress = 80;  // of an interface and IPv6
-constexpr std::string_view kNameLetters =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
 bool take(std::string_view& text, std::string_view start) {
   if (!text.starts_with(start)) return false;
@@ -103,19 +102,6 @@ std::optional<NetworkMessage> network_message(std::string_view message) {
   const auto network = trim(message.substr(0, colon));
   if (network.empty() || network.size() > kMaxName) return std::nullopt;
   return NetworkMessage{network, trim(message.substr(colon + 1))};
-}
-
-/// What is left of the name of a network over TCP at the front of a route; "" for other networks. A
-/// name that breaks off counts, if nothing but TCP begins so.
-std::string_view network_over_tcp(std::string_view route) {
-  static constexpr std::array<std::string_view, 4> kNames = {"Socket", "FastSocket", "FasTrak",
-                                                             "GPUDirectTCPX"};
-  const auto name = route.substr(0, route.find_first_not_of(kNameLetters));
-  for (const auto known : kNames) {
-    if (name.starts_with(known)) return name.size() > kMaxName ? known : name;
-    if (name.size() == route.size() && !name.empty() && known.starts_with(name)) return known;
-  }
-  return {};
 }
 
 /// What stands behind "via NET/" or "via COLLNET/": a name that may hold blanks, the device, who
@@ -228,8 +214,13 @@ std::optional<std::string_view> nccl_chosen_network(std::string_view message) {
       !take(message, "Using internal Network ")) {
     return std::nullopt;
   }
-  if (is_assigned) message = message.substr(0, message.find(" to comm"));
-  return name_before_remark(message);
+  if (is_assigned) message = message.substr(0, message.find(" to"));
+  const auto name = name_before_remark(message);
+  // A name that breaks off counts, if nothing but TCP begins so.
+  const auto by_tcp = name ? network_over_tcp(*name) : std::string_view();
+  const bool is_cut = !by_tcp.empty() && by_tcp.size() > name->size() && *name == trim(message);
+  const bool is_cut_behind = is_assigned && !by_tcp.empty();
+  return is_cut || is_cut_behind ? std::optional(by_tcp) : name;
 }
 
 std::optional<std::string_view> nccl_plugin(std::string_view message) {
@@ -266,31 +257,6 @@ std::optional<NcclChannel> nccl_channel(std::string_view message) {
   if (!channel.is_send && arrow != std::string_view::npos) ends.remove_prefix(arrow + 3);
   channel.rank = take_number(ends);
   return read_route(route, channel) ? std::optional(channel) : std::nullopt;
-}
-
-bool nccl_is_unfinished(std::string_view message) {
-  if (message == "Using network" || message == "Assigned NET plugin") return true;
-  if (!message.starts_with("Channel ") && !message.starts_with("Ring ")) return false;
-  const auto via = message.find(" via");
-  const bool breaks_off = via == std::string_view::npos || via + 4 == message.size();
-  return breaks_off && message.find("->") != std::string_view::npos;
-}
-
-bool nccl_is_route(std::string_view text) {
-  return text.starts_with("NET/") && text.find(':') == std::string_view::npos &&
-         text.find('/', 4) != std::string_view::npos;
-}
-
-bool nccl_may_go_on(std::string_view line, std::string_view text) {
-  if (text.empty()) return false;
-  if (line.ends_with("network") || line.ends_with("plugin")) return split_words(text).size() == 1;
-  if (line.ends_with(" via")) {
-    return nccl_is_route(text) || text.starts_with("P2P/") || text.starts_with("SHM/") ||
-           text.starts_with("direct ");
-  }
-  const bool is_end_of_ranks =
-      text.starts_with('[') || text.starts_with("->") || is_digit(text.front());
-  return text.starts_with("via ") || (is_end_of_ranks && text.find(" via ") != text.npos);
 }
 
 std::optional<NcclLocalChannel> nccl_local_channel(std::string_view message) {
@@ -458,6 +424,16 @@ std::optional<NcclTestRank> nccl_tests_rank(std::string_view line) {
   if (!is_row || host.empty() || host.size() > 253) return std::nullopt;
   return NcclTestRank{static_cast<unsigned>(*rank), host, static_cast<unsigned>(*device),
                       line.substr(start).find("] ") != std::string_view::npos};
+}
+
+bool nccl_tests_row_is_cut(std::string_view line) {
+  auto text = line.substr(0, kMaxTestRow);
+  const auto mark = text.find('#');
+  if (mark == std::string_view::npos) return false;
+  text = trim(text.substr(mark + 1));
+  if (!take(text, "Rank ")) return false;
+  text = trim(text);
+  return take_number(text) && (text.empty() || text.front() == ' ') && !nccl_tests_rank(line);
 }
 
 std::optional<std::string> nccl_version(std::string_view line) {

@@ -60,15 +60,6 @@ struct NcclChannel {
 
 std::optional<NcclChannel> nccl_channel(std::string_view message);
 
-/// The message breaks off before the word that tells: a terminal or a person has wrapped the line.
-bool nccl_is_unfinished(std::string_view message);
-
-/// "NET/IB/0/GDRDMA" and nothing that makes a message of it: the rest of a connection.
-bool nccl_is_route(std::string_view text);
-
-/// Whether `text` can be the end of a line that ends with an unfinished message.
-bool nccl_may_go_on(std::string_view line, std::string_view text);
-
 /// A connection within a node: `Channel 00 : 0[0] -> 1[1] via P2P/IPC`, `via SHM/direct/direct`,
 /// `via direct shared memory`. Multi-node NVLink (P2P/MNNVL) is none.
 struct NcclLocalChannel {
@@ -153,6 +144,9 @@ struct NcclTestRank {
 };
 
 std::optional<NcclTestRank> nccl_tests_rank(std::string_view line);
+
+/// The line is the beginning of such a row, which ends before it says all that a row does.
+bool nccl_tests_row_is_cut(std::string_view line);
 
 /// "NCCL 2.21.5+cuda12.4" or "RCCL 2.20.5-develop:…" from a line that names the version.
 std::optional<std::string> nccl_version(std::string_view line);

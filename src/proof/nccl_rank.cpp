@@ -8,70 +8,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "proof/nccl_networks.h"
 
 namespace railhead::proof {
 namespace {
-
-/// What moves the bytes under a network of NCCL's.
-enum class Carrier : std::uint8_t { rdma, tcp, unknown };
-
-struct Known {
-  std::string_view name;  ///< a glob
-  Carrier carrier;
-};
-
-/// IB and Socket: NVIDIA/nccl src/transport. IBext*: nccl-rdma-sharp-plugins. IB-CAST: ROCm's RCCL.
-/// gIB: Google's RoCE plugin. RCCL-ANP: AMD's for its own NICs, on verbs (ROCm/amd-anp
-/// src/net_ib.cc). SHARP: CollNet over InfiniBand. FastSocket, GPUDirectTCPX*, FasTrak: Google's
-/// plugins on TCP, which may say GDRDMA all the same. UCX*: nccl-rdma-sharp-plugins, which gives
-/// UCX the one RDMA device as its network (NET_DEVICES, src/ucx_plugin.c). NCCL RDMA Plugin: its
-/// stub, below which is IBext or one of these (src/p2p_plugin.c).
-constexpr std::array kNetworks = {Known{"IB", Carrier::rdma},
-                                  Known{"IBext*", Carrier::rdma},
-                                  Known{"IB-CAST", Carrier::rdma},
-                                  Known{"gIB", Carrier::rdma},
-                                  Known{"SHARP", Carrier::rdma},
-                                  Known{"UCX*", Carrier::rdma},
-                                  Known{"NCCL RDMA Plugin*", Carrier::rdma},
-                                  Known{"Socket", Carrier::tcp},
-                                  Known{"FastSocket", Carrier::tcp},
-                                  Known{"GPUDirectTCPX*", Carrier::tcp},
-                                  Known{"RCCL-ANP*", Carrier::rdma},
-                                  Known{"FasTrak", Carrier::tcp},
-                                  Known{"AWS Libfabric", Carrier::unknown},
-                                  Known{"Libfabric", Carrier::unknown}};
-
-/// libfabric's fi_provider(7): efa (SRD), cxi (Slingshot), verbs; tcp, sockets, udp. A layered
-/// name such as "verbs;ofi_rxm" begins with what is underneath.
-constexpr std::array kProviders = {Known{"efa*", Carrier::rdma},    Known{"cxi*", Carrier::rdma},
-                                   Known{"verbs*", Carrier::rdma},  Known{"tcp*", Carrier::tcp},
-                                   Known{"sockets*", Carrier::tcp}, Known{"udp*", Carrier::tcp}};
-
-/// Transports of UCX: src/uct/ib, src/uct/tcp, src/uct/ugni.
-constexpr std::array kUcxTransports = {Known{"rc_*", Carrier::rdma}, Known{"dc_*", Carrier::rdma},
-                                       Known{"ud_*", Carrier::rdma}, Known{"gga_*", Carrier::rdma},
-                                       Known{"srd*", Carrier::rdma}, Known{"ugni_*", Carrier::rdma},
-                                       Known{"tcp", Carrier::tcp}};
-
-/// What Mooncake, NVSHMEM and NIXL say themselves.
-constexpr std::array kStoreTransports = {Known{"RDMA", Carrier::rdma}, Known{"TCP", Carrier::tcp}};
-
-template <typename Rows>
-Carrier look_up(const Rows& rows, std::string_view name) {
-  for (const auto& row : rows) {
-    if (glob_match(row.name, name)) return row.carrier;
-  }
-  return Carrier::unknown;
-}
-
-/// By the name that NCCL or a plugin prints. Unknown for names we have no source for, and for
-/// layers that choose by themselves (UCX); libfabric is decided by its provider.
-Carrier known_carrier(std::string_view network, std::string_view ofi_provider) {
-  if (network == "AWS Libfabric" || network == "Libfabric") {
-    return look_up(kProviders, ofi_provider);
-  }
-  return look_up(kNetworks, network);
-}
 
 struct Carriers {
   std::uint64_t rdma = 0;
@@ -81,13 +21,13 @@ struct Carriers {
 
 /// A plugin that lists RDMA ports as NCCL's own code does is carried by them, whatever its name.
 Carrier carrier_of(const std::string& network, const NcclProcess& process) {
-  if (process.library == "UCX") return look_up(kUcxTransports, network);
+  if (process.library == "UCX") return carrier_of_ucx(network);
   if (process.library != "NCCL") {
-    const auto carrier = look_up(kStoreTransports, network);
+    const auto carrier = carrier_of_store(network);
     if (carrier != Carrier::unknown || process.library != "NIXL") return carrier;
   }
   const auto& provider = process.ofi_provider.empty() ? process.ofi_filter : process.ofi_provider;
-  const auto carrier = known_carrier(network, provider);
+  const auto carrier = carrier_of_network(network, provider);
   const bool has_ports = std::any_of(process.devices.begin(), process.devices.end(),
                                      [](const auto& device) { return !device.link_layer.empty(); });
   const bool own_name =
@@ -120,8 +60,10 @@ bool has(const NcclProcess& process, NcclSign sign) {
 }
 
 /// A network for RDMA was chosen, and none of its devices is there: the only list of them is empty,
-/// or those who look for them found none.
+/// those who look for them found none, or the environment switches it off.
 bool has_no_device(const std::string& network, const NcclProcess& process) {
+  // NCCL_IB_DISABLE and NCCL_NET switch off NCCL's own, not the plugins.
+  if (network == "IB" && has(process, NcclSign::switched_off)) return true;
   const bool looked = network == "IB" || glob_match("IBext*", network) || process.library != "NCCL";
   return process.devices.empty() &&
          (has(process, NcclSign::no_list) || (looked && has(process, NcclSign::no_device)));
@@ -138,7 +80,7 @@ std::string real_name(const std::string& network, const NcclProcess& process) {
 std::string chosen_network(const NcclWorker& worker, const NcclProcess& process) {
   if (!worker.network.empty()) return real_name(worker.network, process);
   if (!process.initialized.empty()) return real_name(process.initialized, process);
-  if (known_carrier(process.listed, "") == Carrier::tcp) return process.listed;
+  if (carrier_of_network(process.listed) == Carrier::tcp) return process.listed;
   if (!process.surveyed.empty()) return real_name(process.surveyed, process);
   // The plugin chose its provider, and NCCL's own sockets were not set up in its place.
   if (!process.ofi_provider.empty()) return process.interfaces.empty() ? "Libfabric" : "";
@@ -275,6 +217,9 @@ std::string why_unknown(const NcclProcess& process, const NcclRank& rank) {
                : "the log does not say which network was chosen";
   }
   if (carrier_of(rank.transport, process) == Carrier::rdma) {
+    if (has(process, NcclSign::switched_off)) {
+      return "network " + rank.transport + " was chosen, and the environment switches it off";
+    }
     const bool is_list = has(process, NcclSign::no_list);
     return "network " + rank.transport + " was chosen, and " +
            (is_list ? "the list of its devices is empty" : "none of its devices could be used");
@@ -390,6 +335,12 @@ NcclRank judge_rank(const NcclWorker& worker, const NcclProcess& process) {
   rank.channels = worker.channels.size();
   rank.communicators = worker.communicators;
   rank.why = why_of(process, count, rank);
+  const bool is_rdma =
+      rank.verdict == NcclVerdict::rdma || rank.verdict == NcclVerdict::rdma_chosen;
+  if (worker.broken > 0 && is_rdma) {
+    rank.verdict = NcclVerdict::unknown;
+    rank.why += "; " + counted(worker.broken, "more line") + " broken off before the network: TCP?";
+  }
   rank.evidence = evidence_of(worker, process, rank.verdict);
   const bool is_counted =
       (worker.membership && worker.membership->nodes == 1U) ||

@@ -10,6 +10,8 @@ namespace railhead::proof {
 namespace {
 
 constexpr std::size_t kMaxLanes = 32;
+/// Fewer characters of a message are no beginning of it.
+constexpr std::size_t kLeastBeginning = 10;
 
 /// Transports within a node (src/uct/sm, cuda, rocm, ze): the first reach a peer on this node only,
 /// "self" none but the process itself.
@@ -45,7 +47,9 @@ void read_lanes(std::string_view text, UcxEndpoint& endpoint) {
       const auto slash = word.find('/');
       if (slash == std::string_view::npos) continue;
       const UcxLane lane{word.substr(0, slash), word.substr(slash + 1)};
-      if (!is_transport_name(lane.transport) || endpoint.lanes.size() == kMaxLanes) continue;
+      // Of the lanes without room those over TCP are kept.
+      const bool has_room = endpoint.lanes.size() < kMaxLanes || lane.transport == "tcp";
+      if (!is_transport_name(lane.transport) || !has_room) continue;
       const bool is_shared = is_one_of(kShared, lane.transport);
       // Of a line that was cut nothing counts but TCP to another node.
       if (is_cut && is_shared) return;
@@ -101,6 +105,8 @@ constexpr std::array kChosen = {
               "Mooncake 0.3.10 to 0.3.12, src/transfer_engine_impl.cpp"},
     ChosenRow{"installTransport, type=barex", "Mooncake", "RDMA",
               "Mooncake 0.3.10 to 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{"installTransport, type=tcp", "Mooncake", "TCP",
+              "as people write it: Mooncake installs TCP without a word"},
     ChosenRow{"Using TCP transport (no HCA detected)", "Mooncake", "TCP",
               "Mooncake after 0.3.12, src/transfer_engine_impl.cpp"},
     ChosenRow{"Using RDMA transport (", "Mooncake", "RDMA",
@@ -257,6 +263,20 @@ std::optional<ChosenTransport> chosen_transport(std::string_view line) {
     return chosen;
   }
   return std::nullopt;
+}
+
+std::string_view begun_choice(std::string_view line) {
+  if (line.empty()) return {};
+  std::string_view network;
+  for (const auto& row : kChosen) {
+    const auto most = std::min(row.text.size() - 1, line.size());
+    for (auto size = most; size >= kLeastBeginning; --size) {
+      if (row.text[size - 1] != line.back() || !line.ends_with(row.text.substr(0, size))) continue;
+      if (network != "TCP") network = row.network;
+      break;
+    }
+  }
+  return network;
 }
 
 std::optional<FabricCompletion> fabric_completion(std::string_view line) {

@@ -70,6 +70,10 @@ struct ChosenTransport {
 
 std::optional<ChosenTransport> chosen_transport(std::string_view line);
 
+/// The line breaks off within the text of such a message: "TCP" if it may be one over TCP, else the
+/// network. "" for other lines.
+std::string_view begun_choice(std::string_view line);
+
 /// Whose completions libfabric tells of:
 /// "libfabric:4711:1708520807::efa:cq:efa_rdm_txe_handle_error():…".
 struct FabricCompletion {

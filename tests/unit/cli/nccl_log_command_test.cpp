@@ -52,7 +52,7 @@ TEST(NcclLogCommand, a_name_that_cannot_be_read_hides_no_verdict) {
   const TextFile tcp(kTcp, "-tcp");
   const auto said = run({"nccl-log", tcp.path(), testing::TempDir()});
   EXPECT_EQ(said.code, cli::kExitProblem) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("is a directory: the verdict is that of the other files"));
+  EXPECT_THAT(said.out, HasSubstr("is a directory, and was not read"));
   const TextFile rdma(kRdma, "-rdma");
   EXPECT_EQ(run({"nccl-log", rdma.path(), testing::TempDir()}).code, cli::kExitCannotTell);
   EXPECT_EQ(run({"nccl-log", testing::TempDir()}).code, cli::kExitCannotTell);

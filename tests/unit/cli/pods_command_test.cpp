@@ -108,6 +108,12 @@ TEST(PodsCommand, a_log_is_evidence_of_its_pod) {
   EXPECT_EQ(said.code, cli::kExitCannotTell) << said.err;
   EXPECT_EQ(said.json()["pods"][1]["rung"], "log");
   EXPECT_EQ(said.json()["pods"][1]["verdict"], "unknown");
+  // A part of it that cannot be read takes nothing away from what it says.
+  const TextFile torn(
+      "a:1:1 [0] NCCL INFO Using network IB\na:1:1 [0] NCCL INFO Channel 00/0 : 1[0] -> "
+      "0[0] [send] via NET/\nb:2:2 [0] NCCL INFO Using network IB\n");
+  EXPECT_EQ(pods({"-o", "json", "--log", "train/a-1=" + torn.path()}).json()["pods"][1]["rung"],
+            "log");
   EXPECT_EQ(pods({"--log", "nonsense"}).code, cli::kExitUsage);
   EXPECT_EQ(run({"pods", "--before", log.path()}).code, cli::kExitUsage);
 }

@@ -89,6 +89,8 @@ TEST(PublishedLogs, which_were_held_out_have_it_too) {
   expect_right("held_out_13.txt", 78, 76);
   // One rank likewise.
   expect_right("held_out_14.txt", 35, 34);
+  // An endpoint that does not say whether its peer is on another node.
+  expect_right("held_out_15.txt", 43, 42);
 }
 
 }  // namespace

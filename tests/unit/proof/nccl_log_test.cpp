@@ -76,12 +76,12 @@ TEST(NcclLog, a_last_line_without_an_end_is_read) {
   EXPECT_EQ(read("a:1:1 [0] NCCL INFO Using network IB").workers.size(), 1U);
 }
 
-TEST(NcclLog, a_line_above_the_limit_is_cut_and_counted) {
+TEST(NcclLog, a_line_above_the_limit_is_read_in_pieces_and_counted) {
   const auto log = read(worker_line("a", 0, "Using network IB" + std::string(100000, 'x')) +
                             worker_line("a", 0, "Using network Socket"),
                         4096);
   EXPECT_EQ(log.lines, 2U);
-  EXPECT_EQ(log.cut_lines, 1U);
+  EXPECT_EQ(log.split_lines, 1U);
   ASSERT_EQ(log.workers.size(), 1U);
   EXPECT_EQ(log.workers[0].network, "Socket");
 }
@@ -94,7 +94,7 @@ TEST(NcclLog, a_log_in_one_line_may_have_any_size) {
     for (const std::size_t chunk : {std::size_t{1}, std::size_t{4096}, line.size()}) {
       const auto log = read(line + std::string(100, ' ') + "\"}\n", chunk);
       EXPECT_EQ(log.lines, 1U);
-      EXPECT_EQ(log.cut_lines, 0U);
+      EXPECT_EQ(log.split_lines, 0U);
       EXPECT_EQ(log.records, 2001U);
       ASSERT_EQ(log.workers.size(), 1U);
       ASSERT_EQ(log.workers[0].uses.size(), 1U) << separator << chunk;

@@ -127,26 +127,6 @@ TEST(NcclMessage, a_connection_may_have_lost_its_beginning) {
   EXPECT_FALSE(nccl_channel("8[4] -> 0[4] via NET/IB/4"));
 }
 
-TEST(NcclMessage, a_wrapped_line_is_known_by_where_it_breaks_off) {
-  const std::string ends = "Channel 00/0 : 0[0] -> 8[0]";
-  for (const std::string& message : {ends, ends + " [send]", ends + " [send] via",
-                                     std::string("Using network"), std::string("Ring 00 : 1 ->")}) {
-    EXPECT_TRUE(nccl_is_unfinished(message)) << message;
-  }
-  for (const std::string_view message :
-       {"Channel 00/08 :    0   1   2   3", "Using network IB",
-        "Channel 00/0 : 0[0] -> 8[0] via NET", "Ring 00 : 0 -> 1 via NET/IB/0",
-        "Trees [0] 1/-1/-1->0->-1", ""}) {
-    EXPECT_FALSE(nccl_is_unfinished(message)) << message;
-  }
-  EXPECT_TRUE(nccl_may_go_on(ends, "[send] via NET/IB/0"));
-  EXPECT_TRUE(nccl_may_go_on(ends + " [send] via", "NET/IB/0"));
-  EXPECT_TRUE(nccl_may_go_on("Using network", "IB"));
-  EXPECT_FALSE(nccl_may_go_on("Using network", "is what we want"));
-  EXPECT_FALSE(nccl_may_go_on(ends, "INFO 10-27 pynccl.py:63] vLLM is using nccl==2.20.5"));
-  EXPECT_FALSE(nccl_may_go_on(ends, "4 GPUs are here"));
-}
-
 TEST(NcclMessage, a_process_says_by_which_address_it_is_reached) {
   const auto said = nccl_address("Bootstrap: Using eth0:fe80::1%eth0<0>");
   ASSERT_TRUE(said);
