@@ -7,6 +7,7 @@ vendors. It is untested beside a real CRI-O.
 """
 
 import dataclasses
+import itertools
 import json
 
 import wire
@@ -46,6 +47,9 @@ RELEASES = (
 )
 
 
+_NAMES = (f"main-{number}" for number in itertools.count(1))
+
+
 @dataclasses.dataclass
 class Container:
     """One container as the kubelet asks for it. Annotations of the pod are the user's."""
@@ -57,7 +61,7 @@ class Container:
     host_network: bool = True
     privileged: bool = False
     rlimits: tuple[tuple[str, int, int], ...] = ()
-    name: str = "main"
+    name: str = dataclasses.field(default_factory=_NAMES.__next__)  # the log has it
 
     def pod(self):
         # A pod on the host's network has a "network" too: the host's, pinned below /var/run/netns. There

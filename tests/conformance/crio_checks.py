@@ -19,21 +19,23 @@ from wire import Malformed
 NODES = pathlib.Path(__file__).resolve().parents[1] / "nodes"
 VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 ALLOCATION = "allocation.railhead.io/rdma.io/hca"
-PATIENCE_S = 10
+PATIENCE_S = 60
 MEMLOCK = 1 << 20  # bytes: what any machine can set
-LOG_GATHERS_S = 0.03  # the agent gathers lines for 5 ms before it writes them
 
 
 class Agent(Lab):
-    """The agent on one machine; checks share it and connect one after another."""
+    """The agent on one machine; checks share it and connect one after another. Without `nri` there is no socket."""
 
-    def __init__(self, railhead, node, folder, *flags):
+    def __init__(self, railhead, node, folder, nri=True):
         folder.mkdir()
         snapshot = NODES / f"{node}.node"
         self.uuids = re.findall(r"GPU-[0-9a-f-]{36}", snapshot.read_text(errors="replace"))
         command = [railhead, "agent", "--snapshot", snapshot, "--nri-socket", "{socket}", "--device-plugin=false",
-                   "--bind-address", "127.0.0.1:0", "--metrics-socket", "''", "--log-format", "json", "--memlock-cap", str(MEMLOCK), *flags]
+                   "--bind-address", "127.0.0.1:0", "--metrics-socket", "''", "--log-format", "json", "--memlock-cap", str(MEMLOCK)]
         super().__init__(" ".join(map(str, command)), self.uuids[0], str(folder), restart=False)
+        if not nri:
+            self.listener.close()
+            (folder / "nri.sock").unlink()
         self.offset = 0
         self.start()
 
@@ -43,27 +45,31 @@ class Agent(Lab):
 
     def beside(self, release, *containers):
         """A connection of a CRI-O in which these containers run already."""
-        time.sleep(LOG_GATHERS_S)
         self.offset = pathlib.Path(self.log_path).stat().st_size
         return Crio(self, release).synchronize(*containers)
 
-    def said(self, event):
-        """The newest line of this connection with that event; it may be written after the answer."""
+    def lines(self, event, fields):
+        """What this connection logged with that event and these fields. Lines are written some time after the answer:
+        one of the connection before may be among them, so ask for what only this one says."""
+        with open(self.log_path, "rb") as log:
+            log.seek(self.offset)
+            whole = [json.loads(line) for line in log.read().split(b"\n")[:-1] if line.startswith(b"{")]
+        wanted = {"event": event, **fields}
+        return [line for line in whole if wanted.items() <= line.items()]
+
+    def said(self, event, **fields):
+        """The line with that event and these fields, once it is there."""
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
-            with open(self.log_path, "rb") as log:
-                log.seek(self.offset)
-                lines = [json.loads(line) for line in log.read().split(b"\n")[:-1] if line.startswith(b"{")]
-            found = [line for line in lines if line.get("event") == event]
+            found = self.lines(event, fields)
             if found:
                 return found[-1]
             time.sleep(0.02)
-        raise Failed(f"nothing was logged as {event!r}")
+        raise Failed(f"nothing was logged as {event!r} with {fields}, but {self.lines(event, {})}")
 
-    def never_said(self, event):
-        with open(self.log_path, "rb") as log:
-            log.seek(self.offset)
-            expect(f'"{event}"'.encode() not in log.read(), f"{event!r} was logged")
+    def decided(self, container):
+        """The decision on it; each has a name of its own."""
+        return self.said("container", container=container.name)
 
 
 def same(wanted, found, what):
@@ -85,15 +91,15 @@ def a_gpu_brings_its_nic(agents, release):
 def it_says_what_is_ignored(agents, release):
     """what a release ignores is logged once, and with each container that it concerns"""
     agent = agents["infiniband"]
-    crio = agent.beside(release)
-    crio.create(agent.holding(0))
-    decision = agent.said("container")
+    crio, container = agent.beside(release), agent.holding(0)
+    crio.create(container)
+    decision = agent.decided(container)
+    ignored = {"what": f"cri-o {release.version} ignores RLIMIT_MEMLOCK from NRI plugins (needs 1.29.0)"}
     if "rlimits" in release.applies:
-        agent.never_said("runtime lacks a feature")
+        same([], agent.lines("runtime lacks a feature", ignored), "the log")
         expect("remark.memlock-unsupported" not in decision, str(decision))
         return
-    same(f"cri-o {release.version} ignores RLIMIT_MEMLOCK from NRI plugins (needs 1.29.0)",
-         agent.said("runtime lacks a feature")["what"], "the log")
+    agent.said("runtime lacks a feature", **ignored)
     same(f"cri-o {release.version} ignores memlock limits of NRI plugins",
          decision.get("remark.memlock-unsupported"), "the decision")
 
@@ -114,8 +120,9 @@ def host_network(agents, release):
     agent = agents["ethernet"]
     crio = agent.beside(release)
     same(2, len(crio.create(agent.holding(0)).devices), "nodes on the host's network")
-    same(0, len(crio.create(agent.holding(0, host_network=False)).devices), "nodes with a network of its own")
-    same("roce-own-network", agent.said("container")["reason"], "the reason")
+    own = agent.holding(0, host_network=False)
+    same(0, len(crio.create(own).devices), "nodes with a network of its own")
+    same("roce-own-network", agent.decided(own)["reason"], "the reason")
 
 
 def a_copied_allocation(agents, release):
@@ -126,7 +133,7 @@ def a_copied_allocation(agents, release):
                    Container(pod_annotations={ALLOCATION: "all"}, annotations={ALLOCATION: "0"})):
         text, _ = crio.ask(forged)
         expect(re.match(r"railhead: .*also stands in the pod's annotations", text), f"message {text!r}")
-    same("allocation-copied", agent.said("container")["reason"], "the reason")
+        same("allocation-copied", agent.decided(forged)["reason"], "the reason")
     expect(crio.create(Container(annotations={ALLOCATION: "0"})).devices, "the kubelet's allocation gave nothing")
 
 
@@ -148,8 +155,9 @@ def devices_of_cdi(agents, release):
 def a_privileged_container(agents, release):
     """a privileged container is known by its writable sysfs, and gets no nodes"""
     agent = agents["infiniband"]
-    same((), agent.beside(release).create(agent.holding(0, privileged=True)).devices, "nodes")
-    same("privileged", agent.said("container")["reason"], "the reason")
+    privileged = agent.holding(0, privileged=True)
+    same((), agent.beside(release).create(privileged).devices, "nodes")
+    same("privileged", agent.decided(privileged)["reason"], "the reason")
 
 
 def a_limit_that_is_there(agents, release):
@@ -190,9 +198,9 @@ def a_whole_life(agents, release):
 def what_was_missed(agents, release):
     """a container that CRI-O started while the agent was away is reported"""
     agent = agents["infiniband"]
-    crio = agent.beside(release, agent.holding(0))
-    said = agent.said("container without its devices")
-    same(("default/worker", "main"), (said["pod"], said["container"]), "who")
+    missed = agent.holding(0)
+    crio = agent.beside(release, missed)
+    agent.said("container without its devices", pod="default/worker", container=missed.name)
     expect(crio.create(agent.holding(1)).devices, "no nodes")
 
 
@@ -200,8 +208,8 @@ def timeouts(agents, release):
     """without timeouts in Configure the defaults of NRI count"""
     agent = agents["infiniband"]
     agent.beside(release).create(agent.holding(0))
-    said = agent.said("runtime connected")
-    same(("cri-o", release.version, "2000"), (said["runtime"], said["version"], str(said["requestTimeoutMs"])), "log")
+    said = agent.said("runtime connected", runtime="cri-o", version=release.version)
+    same("2000", str(said["requestTimeoutMs"]), "log")
 
 
 CHECKS = (
@@ -226,9 +234,7 @@ def problem_of(check, agents, release):
 
 def nri_is_off(railhead, folder):
     """where NRI is off, as by default before CRI-O 1.30, the log names the socket that is missing"""
-    agent = Agent(railhead, "dgx-h100", folder)
-    agent.listener.close()
-    (folder / "nri.sock").unlink()
+    agent = Agent(railhead, "dgx-h100", folder, nri=False)
     said = agent.said("runtime not connected")
     expect("nri.sock" in said["why"], str(said))
     agent.stop()

@@ -79,7 +79,7 @@ class KubeletCase(unittest.TestCase):
             found = self.kubelet.endpoints.get(resource_name)
             return found if found and found.lists and not found.ended else None
 
-        return wait_until(f"{resource_name} registered and listed", listed, 15)
+        return wait_until(f"{resource_name} registered and listed", listed)
 
     def refusal_of(self, call, *arguments) -> str:
         with self.assertRaises(grpc.RpcError) as caught:
@@ -174,7 +174,7 @@ class Faults(KubeletCase):
         self.agent()
         for number in range(2, 5):
             self.endpoint().drop()
-            wait_until(f"registration {number}", lambda: self.kubelet.registrations >= number, 15)
+            wait_until(f"registration {number}", lambda: self.kubelet.registrations >= number)
             self.assertEqual(100, len(self.endpoint().devices))
 
     def test_a_hundred_restarts_of_the_kubelet(self) -> None:
@@ -233,7 +233,7 @@ class Faults(KubeletCase):
         def ill() -> set[str]:
             return {name for name, health in endpoint.health().items() if health == "Unhealthy"}
 
-        wait_until("250 slots are unhealthy", lambda: len(ill()) == 250, 5)
+        wait_until("250 slots are unhealthy", lambda: len(ill()) == 250)
         self.assertEqual({slot}, {name[: len(slot)] for name in ill()})
 
     def function_of(self, nic: str) -> str:
@@ -286,7 +286,7 @@ class Stopped(KubeletCase):
 
     def wait_listed(self, slots: int) -> None:
         told = lambda: f"{HCA}={slots}" in self.process.log_text().split()  # noqa: E731
-        wait_until(f"{slots} slots are listed", told, 20)
+        wait_until(f"{slots} slots are listed", told)
 
     def assert_lives_and_ends(self, agent: Agent) -> None:
         self.assertEqual(200, agent.page("/healthz")[0])
@@ -304,7 +304,7 @@ class Stopped(KubeletCase):
                     wait_until("the new list", lambda: told() == slots - number)
                 self.config(f"pools: [{{name: {RAIL}, slots: 1}}]\n")
                 gone = lambda: f'pool="{HCA}"' not in agent.page("/metrics")[1]  # noqa: E731
-                wait_until("the pool's end", gone, 15)
+                wait_until("the pool's end", gone)
                 self.assert_lives_and_ends(agent)
                 os.kill(self.process.pid, signal.SIGCONT)
 
@@ -351,15 +351,15 @@ class OtherPluginsFiles(KubeletCase):
         self.assertIn("the resource stays as it was", agent.page("/readyz")[1])
         self.assertEqual(0, agent.metric("railhead_config_last_reload_successful"))
         self.listing(self.GOOD % 6)
-        wait_until("the good file", lambda: "left out" not in agent.page("/readyz")[1], 15)
+        wait_until("the good file", lambda: "left out" not in agent.page("/readyz")[1])
 
     def test_a_list_that_becomes_null_has_no_devices(self) -> None:
         agent = self.agent(*self.listing(self.GOOD % 5))
         endpoint = self.endpoint("example.com/a")
         self.config('{"configList": null}')
-        wait_until("the end of the list", lambda: not endpoint.devices or endpoint.ended, 15)
+        wait_until("the end of the list", lambda: not endpoint.devices or endpoint.ended)
         gone = lambda: 'pool="example.com/a"' not in agent.page("/metrics")[1]  # noqa: E731
-        wait_until("the pool's end", gone, 15)
+        wait_until("the pool's end", gone)
 
 
 class Folders(KubeletCase):

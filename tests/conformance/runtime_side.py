@@ -2,6 +2,7 @@
 """A runtime for one plugin, as far as the checks need it."""
 
 import os
+import select
 import shlex
 import signal
 import socket
@@ -11,7 +12,7 @@ import time
 import go_reader
 import wire
 
-PATIENCE = 15.0  # seconds for anything the plugin has to do, its longest back-off included
+PATIENCE = 60.0  # seconds for anything the plugin has to do, its longest back-off included
 
 
 class Failed(Exception):
@@ -25,6 +26,13 @@ class Closed(Exception):
 def expect(condition, what):
     if not condition:
         raise Failed(what)
+
+
+def has_left(sock):
+    """Whether the other end has closed it; what it sent before may still be there to read."""
+    poll = select.poll()
+    poll.register(sock, select.POLLRDHUP)
+    return bool(poll.poll(0))
 
 
 class Session:
@@ -155,14 +163,19 @@ class Lab:
         return self.process is not None and self.process.poll() is None
 
     def accept(self, patience=PATIENCE):
-        """The next connection of the plugin; one on the upstream stub is started again if it left."""
+        """The next connection of the plugin; one on the upstream stub is started again if it left. The plugin hangs up
+        where nobody answers it for half a minute, as while other checks run: then the next connection counts."""
         end = time.monotonic() + patience
         while True:
             if self.restart and not self.alive():
                 self.start()
             self.listener.settimeout(0.2)
             try:
-                self.sessions.append(Session(self.listener.accept()[0], self.gpus))
+                sock = self.listener.accept()[0]
+                if has_left(sock):
+                    sock.close()
+                    continue
+                self.sessions.append(Session(sock, self.gpus))
                 return self.sessions[-1]
             except socket.timeout:
                 expect(self.alive() or self.restart, f"the plugin ended: {self.log_tail()}")
@@ -207,8 +220,8 @@ class Lab:
             return self.process.returncode if self.process else 0
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(3)
+            return self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            raise Failed("not ended 3 s after SIGTERM") from None
+            raise Failed(f"not ended {PATIENCE:.0f} s after SIGTERM") from None

@@ -16,7 +16,6 @@ import socket
 import sys
 import tempfile
 import threading
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "runtime"), str(HERE.parent)]
@@ -114,7 +113,7 @@ class Trial:
         self.session = None
         threading.Thread(target=self.serve, args=(str(folder / "nri.sock"),), daemon=True).start()
         self.trace = folder / "trace"
-        strace = ["strace", "-D", "-f", "-qq", "-yy", "-s", "256", "-o", str(self.trace)]
+        strace = ["strace", "-D", "-f", "-q", "-yy", "-s", "256", "-o", str(self.trace)]
         self.agent = Daemon([*strace, paths.railhead(), "agent", "--config", str(config)], folder / "agent.log")
 
     def wait_ready(self) -> None:
@@ -160,10 +159,8 @@ class Trial:
 
     def calls(self) -> list[Call]:
         self.agent.end(timeout_s=PATIENCE)
-        size = -1
-        while size != self.trace.stat().st_size:  # the tracer ends after the agent
-            size = self.trace.stat().st_size
-            time.sleep(0.3)
+        last = re.compile(rf"^{self.agent.pid} +\+\+\+ ", re.MULTILINE)  # the tracer writes on after the agent's end
+        wait_until("the end of the trace", lambda: last.search(self.trace.read_text(errors="replace")), PATIENCE)
         return calls_in(self.trace.read_text(errors="replace"))
 
     def setting_of(self, path: str) -> str | None:

@@ -141,9 +141,10 @@ class World:
 
     def _pod(self, step: Step) -> tuple[int, str]:
         """`pod NAME [gpus=0,1] [user=1000] [network=own] [attach=RAIL:ADDRESS[:DEVICE]]
-        [slot=RESOURCE:ID] [nodes=DEVICE] [KEY/annotation=VALUE]`"""
+        [slot=RESOURCE:ID] [nodes=DEVICE] [VARIABLE=VALUE] [KEY/annotation=VALUE]`"""
         words = dict(word.split("=", 1) for word in shlex.split(step.text))
-        env, devices = {"PATH": PATH}, {}
+        env = {"PATH": PATH} | {name: words.pop(name) for name in [*words] if name.isupper()}
+        devices = {}
         if "gpus" in words:
             indices = [int(index) for index in words.pop("gpus").split(",")]
             env["NVIDIA_VISIBLE_DEVICES"] = ",".join(gpu_uuids()[index] for index in indices)

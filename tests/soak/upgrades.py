@@ -417,7 +417,7 @@ class Upgrades:
 
     def _check_agent(self, number: int) -> None:
         """Pods that hold slots were found, with their nodes, and no slot was taken for unhealthy."""
-        found = int(self._agent.events("synchronized")[0]["containers"])
+        found = int(self._agent.events("synchronized", least=1)[0]["containers"])
         if found < self._world.options.held:
             self._world.find(f"round {number}: {found} containers were found at the start")
         missing = self._agent.metric("railhead_nri_containers_missing_devices")

@@ -84,7 +84,7 @@ class ClusterCase(unittest.TestCase):
             inits = self.status(name).get("initContainerStatuses", [])
             return any("running" in init["state"] for init in inits)
 
-        wait_until(f"the init container of {name} running", runs, 30)
+        wait_until(f"the init container of {name} running", runs)
 
     def release(self, name: str, container: str = "init") -> None:
         """Ends a container that runs UNTIL_RELEASED."""
@@ -98,7 +98,7 @@ class ClusterCase(unittest.TestCase):
         return self.kubectl("get", "events", "--field-selector", f"involvedObject.name={pod}")
 
     def wait_event(self, pod: str, text: str) -> None:
-        wait_until(f"an event of {pod} with {text!r}", lambda: text in self.events_of(pod), 30)
+        wait_until(f"an event of {pod} with {text!r}", lambda: text in self.events_of(pod))
 
     def run_pod(self, name: str, **kind: object) -> Inside:
         """Applied, running, and what a process in it sees."""
@@ -109,7 +109,7 @@ class ClusterCase(unittest.TestCase):
     def status(self, name: str) -> dict:
         return json.loads(self.kubectl("get", "pod", name, "-o", "json"))["status"]
 
-    def wait_running(self, name: str, timeout_s: float = 30) -> None:
+    def wait_running(self, name: str) -> None:
         def running() -> bool:
             status = self.status(name)
             if status.get("phase") == "Failed":
@@ -117,7 +117,7 @@ class ClusterCase(unittest.TestCase):
             return status.get("phase") == "Running"
 
         try:
-            wait_until(f"pod {name} running", running, timeout_s)
+            wait_until(f"pod {name} running", running)
         except Failed as failure:
             raise Failed(f"{failure}\n{self.events_of(name)}") from None
 

@@ -55,9 +55,8 @@ class Cluster:
         text = self.plane.kubectl("get", "node", NODE, "-o", f"jsonpath={{.status.{what}.{path}}}")
         return int(text.replace("k", "000") or 0)  # the API server writes 1000 as 1k
 
-    def wait_allocatable(self, resource: str, count: int, timeout_s: float = 30) -> None:
-        what = f"{count} {resource} allocatable"
-        wait_until(what, lambda: self.allocatable(resource) == count, timeout_s)
+    def wait_allocatable(self, resource: str, count: int) -> None:
+        wait_until(f"{count} {resource} allocatable", lambda: self.allocatable(resource) == count)
 
     def remove(self) -> None:
         """The jail ends what is left; this is for mounts, control groups and files."""

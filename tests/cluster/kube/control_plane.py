@@ -41,7 +41,7 @@ class ControlPlane:
         self._start_api_server(etcd, server)
         wait_until("the API server is ready", self._api_ready, 180)
         self._start_controllers()
-        wait_until("the default service account", self._has_service_account, 30)
+        wait_until("the default service account", self._has_service_account)
 
     @property
     def server(self) -> str:

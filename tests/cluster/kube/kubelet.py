@@ -66,7 +66,7 @@ class Kubelet:
             ],
             self._log,
         )
-        wait_until(f"node ready, see {self._log}", self._ready, 60)
+        wait_until(f"node ready, see {self._log}", self._ready)
 
     def _ready(self) -> bool:
         status = self._plane.kubectl(

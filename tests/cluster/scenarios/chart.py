@@ -86,7 +86,7 @@ class Chart(ClusterCase):
     def uninstall(self, name: str = "rdma-device-plugin", namespace: str = "kube-system") -> None:
         self._releases.remove((name, namespace))
         self.type(f"helm uninstall {name} --namespace {namespace}")
-        wait_until("its pods have gone", lambda: not self.agents(name, namespace), 60)
+        wait_until("its pods have gone", lambda: not self.agents(name, namespace))
 
     def wait_rolled_out(self, daemonset: str = DAEMONSET, namespace: str = "kube-system") -> None:
         try:
@@ -134,11 +134,11 @@ class Chart(ClusterCase):
 
         self.type("helm upgrade rdma-device-plugin ./deploy/charts --namespace kube-system --reuse-values "
                   "--set image.tag=next")
-        wait_until("the old and the new agent run", lambda: sum(map(self.is_running, self.agents())) == 2, 60)
+        wait_until("the old and the new agent run", lambda: sum(map(self.is_running, self.agents())) == 2)
         self.assert_nearest("meanwhile")
         self.wait_rolled_out()
         self.cluster.wait_allocatable(HCA, 100)
-        wait_until("one agent", lambda: len(self.agents()) == 1, 30)
+        wait_until("one agent", lambda: len(self.agents()) == 1)
         self.assertTrue(self.agents()[0]["spec"]["containers"][0]["image"].endswith(":next"))
         self.assert_nearest("after")
 
@@ -148,8 +148,8 @@ class Chart(ClusterCase):
         # A folder of a tmpfs, which the kubelet makes; an agent cannot remove what is mounted into it.
         kept = ["+ /run/railhead"]
         with contextlib.suppress(Failed):  # what is left then is the message
-            wait_until("no trace", lambda: traces.difference(host, traces.of_host()) == kept, 30)
-            wait_until("no object", lambda: not traces.difference(objects, traces.of_cluster(self.cluster)), 60)
+            wait_until("no trace", lambda: traces.difference(host, traces.of_host()) == kept)
+            wait_until("no object", lambda: not traces.difference(objects, traces.of_cluster(self.cluster)))
         self.assertEqual(kept, traces.difference(host, traces.of_host()))
         self.assertEqual([], traces.difference(objects, traces.of_cluster(self.cluster)))
 
@@ -198,7 +198,7 @@ class Chart(ClusterCase):
         def taints() -> str:
             return self.kubectl("get", "node", NODE, "-o", "jsonpath={.spec.taints}")
 
-        wait_until("the taint has gone", lambda: TAINT not in taints(), 60)
+        wait_until("the taint has gone", lambda: TAINT not in taints())
         self.assert_nearest("after-the-taint")
         self.uninstall()
         for kind in ("clusterroles", "clusterrolebindings"):
@@ -259,7 +259,7 @@ class Chart(ClusterCase):
         self.addCleanup(self.cluster.plane.kubectl, *patch, json.dumps([{"op": "remove", "path": key}]), check=False)
         self.cluster.wait_allocatable(stale, 2)
         self.apply("holder", limits={stale: 1})
-        wait_until("it is on the node", lambda: NODE in self.kubectl("get", "pod", "holder", "-o", "wide"), 30)
+        wait_until("it is on the node", lambda: NODE in self.kubectl("get", "pod", "holder", "-o", "wide"))
         self.kubectl(*patch, json.dumps([{"op": "replace", "path": key, "value": "0"}]))
         told = self.type(f"export PATH=$PWD/deploy/kubectl:$PATH; kubectl railhead clean-up {stale} --yes")
         self.assertIn(f"{NODE}: kept, held by default/holder", told)
@@ -276,8 +276,8 @@ class Chart(ClusterCase):
         self.assertIn("disable = false", notes)
         self.addCleanup(pathlib.Path("/run/no-nri").rmdir)
         self.addCleanup(self._uninstall_all)
-        wait_until("the agent runs", lambda: any(map(self.is_running, self.agents())), 60)
-        wait_until("it says why", lambda: "/run/no-nri/nri.sock" in self.page("/readyz", self.agents()[0]), 30)
+        wait_until("the agent runs", lambda: any(map(self.is_running, self.agents())))
+        wait_until("it says why", lambda: "/run/no-nri/nri.sock" in self.page("/readyz", self.agents()[0]))
         self.assertIn("/run/no-nri/nri.sock", self.type(f"kubectl -n kube-system logs {DAEMONSET}"))
         self.assertFalse(self.agents()[0]["status"]["containerStatuses"][0]["ready"])
 
@@ -288,7 +288,7 @@ class Chart(ClusterCase):
             events = self.kubectl("-n", "kube-system", "get", "events")
             return "/var/lib/other/pod-resources is not a directory" in events
 
-        wait_until("an event that names the folder", told, 60)
+        wait_until("an event that names the folder", told)
 
     def test_a_port_in_use_is_logged_and_the_agent_injects(self) -> None:
         with socket.create_server(("0.0.0.0", 0)) as taken:
@@ -296,13 +296,13 @@ class Chart(ClusterCase):
             self.install(
                 INSTALL + self.values_of_machine() + f" --set hostNetwork=true --set metrics.port={port}"
             )
-            wait_until("the agent runs", lambda: any(map(self.is_running, self.agents())), 60)
+            wait_until("the agent runs", lambda: any(map(self.is_running, self.agents())))
 
             def logged() -> bool:
                 log = self.type(f"kubectl -n kube-system logs {DAEMONSET}")
                 return f":{port}" in log and "in use" in log
 
-            wait_until("the log names the port", logged, 30)
+            wait_until("the log names the port", logged)
             self.cluster.wait_allocatable(HCA, 100)
             self.assert_nearest("despite")
 

@@ -48,6 +48,6 @@ class Health(ClusterCase):
             return main["restartCount"] == 1 and "running" in main["state"]
 
         # The kubelet allocates nothing anew here: it has kept the answer of the first time.
-        wait_until("the container started again", is_back, 60)
+        wait_until("the container started again", is_back)
         node = self.look("all").nodes["/dev/infiniband/uverbs0"]
         self.assertEqual((231, 250), (node.major, node.minor))

@@ -48,7 +48,7 @@ class MovingCase(ClusterCase):
 
     def wait_restarted(self, pod: str, before: int) -> None:
         again = f"{pod} restarted"
-        wait_until(again, lambda: self._restarts(pod) > before and self._runs(pod), 40)
+        wait_until(again, lambda: self._restarts(pod) > before and self._runs(pod))
 
     def _main(self, pod: str) -> dict:
         return self.status(pod)["containerStatuses"][0]
@@ -68,7 +68,7 @@ class MovingCase(ClusterCase):
         hard = {f"requests.{resource}": str(count)}
         quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "slots"}}
         self.kubectl("apply", "-f", "-", text=json.dumps(quota | {"spec": {"hard": hard}}))
-        wait_until("the quota is counted", lambda: self._used(resource) is not None, 30)
+        wait_until("the quota is counted", lambda: self._used(resource) is not None)
         try:
             yield
         finally:
@@ -165,8 +165,8 @@ class FromTheSharedPlugin(MovingCase):
             began = time.monotonic()
             asked = {"name": "railhead_kubelet_enrolled", "pool": self.RESOURCE}
             time.sleep(2)
-            wait_until("enrolled", lambda: agent.metric(**asked) == 1, 40)
-            self.cluster.wait_allocatable(self.RESOURCE, 8, 40)
+            wait_until("enrolled", lambda: agent.metric(**asked) == 1)
+            self.cluster.wait_allocatable(self.RESOURCE, 8)
             self.measured("capacity back after the old one ended", time.monotonic() - began)
             self.assert_gets(self.run_pod("new", limits={self.RESOURCE: 1}), self.machine, ALL)
 

@@ -43,7 +43,7 @@ class NodeConditions(ClusterCase):
         return next((one for one in self.conditions() if one["type"] == kind), {})
 
     def wait_status(self, kind: str, status: str) -> dict:
-        wait_until(f"{kind} {status}", lambda: self.condition(kind).get("status") == status, 40)
+        wait_until(f"{kind} {status}", lambda: self.condition(kind).get("status") == status)
         return self.condition(kind)
 
     def set_port(self, text: str) -> None:
@@ -69,7 +69,7 @@ class NodeConditions(ClusterCase):
         # Another agent goes on.
         self.assertEqual(0, agent.terminate())
         again = self.start(kubeconfig)
-        wait_until("it has written", lambda: again.metric(COUNTED, outcome="written") >= 1, 20)
+        wait_until("it has written", lambda: again.metric(COUNTED, outcome="written") >= 1)
         self.assertEqual(bad["lastTransitionTime"], self.condition(LINK)["lastTransitionTime"])
         self.assertGreater(self.condition(LINK)["lastHeartbeatTime"], bad["lastHeartbeatTime"])
         self.set_port("4: ACTIVE")
@@ -81,8 +81,8 @@ class NodeConditions(ClusterCase):
     def test_without_the_right_the_agent_says_so_once_and_serves(self) -> None:
         self.cluster.offer_gpus(self.machine)
         agent = self.start(account.agents_kubeconfig(self))
-        wait_until("refusals", lambda: agent.metric(COUNTED, outcome="failed") >= 2, 30)
-        said = agent.events("node conditions not written")
+        wait_until("refusals", lambda: agent.metric(COUNTED, outcome="failed") >= 2)
+        said = agent.events("node conditions not written", least=1)
         self.assertEqual(1, len(said))
         self.assertIn(f"GET /api/v1/nodes/{NODE}/status: 403 Forbidden: ", said[0]["why"])
         self.assertIn("node conditions: not written, trying again: ", agent.page("/readyz")[1])
@@ -95,8 +95,8 @@ class NodeConditions(ClusterCase):
         kubeconfig = account.agents_kubeconfig(self)
         text = open(kubeconfig).read().replace(self.cluster.plane.server, "https://127.0.0.1:9")
         agent = self.start(self.config("gone", text))
-        wait_until("it tried twice", lambda: agent.metric(COUNTED, outcome="failed") >= 2, 30)
-        self.assertEqual(1, len(agent.events("node conditions not written")))
+        wait_until("it tried twice", lambda: agent.metric(COUNTED, outcome="failed") >= 2)
+        self.assertEqual(1, len(agent.events("node conditions not written", least=1)))
         self.assertEqual(0, agent.terminate())
 
     def test_the_policy_leaves_the_token_nothing_else(self) -> None:
@@ -124,7 +124,7 @@ class NodeConditions(ClusterCase):
         only_ours = "may write only the conditions of RDMA"
         # Until then each try changes something: what is written already changes nothing and may be.
         tries = itertools.count()
-        wait_until("the policy is in force", lambda: only_ours in status(NODE, condition("Made", str(next(tries)))), 30)
+        wait_until("the policy is in force", lambda: only_ours in status(NODE, condition("Made", str(next(tries)))))
         self.assertIn(only_ours, status(NODE, condition("Ready")))
         gone = {"conditions": [{"$patch": "delete", "type": "Ready"}]}
         self.assertIn(only_ours, status(NODE, gone))

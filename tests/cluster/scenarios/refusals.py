@@ -37,7 +37,7 @@ class Refusals(ClusterCase):
         self.assertEqual("Pending", self.status("waits")["phase"])
         path.symlink_to(self.cluster.runtime.nri_socket)
         agent.wait_ready()
-        self.wait_running("waits", 60)
+        self.wait_running("waits")
         self.assert_gets(self.look("waits"), self.machine, ALL)
 
     def test_killed_after_allocate_the_container_waits_for_the_agent(self) -> None:
@@ -50,5 +50,5 @@ class Refusals(ClusterCase):
         self.wait_event("allocated", "PreStartContainer")
         self.assertEqual("Pending", self.status("allocated")["phase"])
         agent.start()
-        self.wait_running("allocated", 60)
+        self.wait_running("allocated")
         self.assert_gets(self.look("allocated"), self.machine, ALL)

@@ -115,7 +115,7 @@ class SetupNode(ClusterCase):
         self.assert_prepared(log)
         self.assertEqual("0", self.type(pods + ended).strip())
         started = "'{.items[0].status.containerStatuses[0].state.running.startedAt}'"
-        wait_until("the agent runs", lambda: self.type(f"{pods}{started} || true").strip(), 60)
+        wait_until("the agent runs", lambda: self.type(f"{pods}{started} || true").strip())
         self.type("kubectl delete -k deploy/setup --wait=true")
         self.run_job(REVERT)
         self.assertEqual(self.before, self.files())

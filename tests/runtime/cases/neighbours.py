@@ -49,7 +49,7 @@ class Neighbours(RuntimeCase):
         # The kubelet asks again, and then the agent can say what is going on.
         with self.assertRaises(Refused):
             pod.create(env=self.gpu)
-        (again,) = agent.events("container created again")
+        (again,) = agent.events("container created again", least=1)
         self.assertIn("both tried to set", again["why"])
         self.assertEqual(1, agent.metric("railhead_nri_created_again_total"))
 

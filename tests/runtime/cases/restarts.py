@@ -49,7 +49,7 @@ class Restarts(RuntimeCase):
         agent.start()
         self.assert_gets(pod.run("next", env=self.gpu).look(), self.machine, self.nics)
         self.assertEqual(1, agent.metric(MISSING))
-        reported = agent.events("container without its devices")
+        reported = agent.events("container without its devices", least=1)
         self.assertEqual([(f"default/{pod.name}", "missed")], [self.identity(e) for e in reported])
         self.assertIn(self.machine.uverbs(self.nics[0]).path, reported[0]["missing"])
 

@@ -57,7 +57,7 @@ class Vfio(RuntimeCase):
         shutil.rmtree(self.tree.at("/sys/class/vfio/26"))
         bind_vfio(self.tree, FIRST, 41, "511:302")
         wanted = ["41 1ff:12e 600", "vfio a:c4 666"]
-        wait_until("the other group", lambda: self.nodes({DPDK: FIRST}) == wanted, 30)
+        wait_until("the other group", lambda: self.nodes({DPDK: FIRST}) == wanted)
 
     def test_a_group_without_its_node_is_refused(self) -> None:
         shutil.rmtree(self.tree.at("/sys/class/vfio/27"))
@@ -67,5 +67,5 @@ class Vfio(RuntimeCase):
             except Refused as refused:
                 return str(refused)
 
-        said = wait_until("a refusal", refusal, 30)
+        said = wait_until("a refusal", refusal)
         self.assertRegex(said, "railhead: .*/dev/vfio/27, which intel.com/dpdk hands out, is not")

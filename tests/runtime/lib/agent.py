@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 
 from . import paths
-from .process import Daemon, Failed, wait_until
+from .process import PATIENCE_S, Daemon, Failed, wait_until
 
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? (\S+)")
@@ -51,7 +51,7 @@ class Agent:
             self.wait_ready()
         return self
 
-    def wait_ready(self, timeout_s: float = 10) -> None:
+    def wait_ready(self, timeout_s: float = PATIENCE_S) -> None:
         wait_until(f"agent ready, see {self._log}", self._is_ready, timeout_s)
 
     def wait_not_ready(self) -> None:
@@ -78,9 +78,16 @@ class Agent:
 
     # What it says
 
-    def events(self, event: str | None = None) -> list[dict]:
-        """The log of this run, one dict a line; only events of that name, if given."""
+    def events(self, event: str | None = None, least: int = 0) -> list[dict]:
+        """The log of this run, one dict a line; only events of that name, if given. A line may be written some time
+        after what it tells of can be seen: who knows of `least` lines waits for them."""
+        if least:
+            what = f"{least} lines of {event} in {self._log}"
+            return wait_until(what, lambda: len(self._lines(event)) >= least and self._lines(event))
         time.sleep(LOG_GATHERS_S)
+        return self._lines(event)
+
+    def _lines(self, event: str | None) -> list[dict]:
         with open(self._log, "rb") as log:
             log.seek(self._offset)
             lines = log.read().decode(errors="replace").splitlines()
@@ -98,11 +105,11 @@ class Agent:
             mine = [e for e in self.events("container") if (e["pod"], e["container"]) == wanted]
             return mine[-1] if mine else None
 
-        return wait_until(f"a decision on {pod}/{container} in {self._log}", newest, 3)
+        return wait_until(f"a decision on {pod}/{container} in {self._log}", newest)
 
     def page(self, path: str) -> tuple[int, str]:
         try:
-            with _OPENER.open(f"http://{self._address()}{path}", timeout=5) as answer:
+            with _OPENER.open(f"http://{self._address()}{path}", timeout=PATIENCE_S) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()

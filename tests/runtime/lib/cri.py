@@ -75,7 +75,7 @@ class Container:
     def exec(self, *command: str) -> str:
         """Standard output and error of a command; its exit code does not matter."""
         answer = self._cri.call(
-            "ExecSync", pb.ExecSyncRequest(container_id=self.id, cmd=command, timeout=10)
+            "ExecSync", pb.ExecSyncRequest(container_id=self.id, cmd=command, timeout=60)
         )
         return answer.stdout.decode() + answer.stderr.decode()
 

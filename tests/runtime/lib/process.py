@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable
 
 
+PATIENCE_S = 60.0  # a machine beside other work may be ten times slower; what has not come then hangs
+
+
 class Failed(Exception):
     """Something outside the test's assertions went wrong; the text says what."""
 
@@ -21,7 +24,7 @@ def output(*words: object, **more: object) -> str:
     return done.stdout
 
 
-def wait_until(what: str, ready: Callable[[], object], timeout_s: float = 10.0) -> object:
+def wait_until(what: str, ready: Callable[[], object], timeout_s: float = PATIENCE_S) -> object:
     """The first true value of `ready`; Failed after the time-out."""
     end = time.monotonic() + timeout_s
     while True:
