@@ -297,6 +297,12 @@ class Package(unittest.TestCase):
         text = self.html([self.WELL + 'railhead_pool_devices{pool="a/b",state="unhealthy"} 2\n'])
         self.assertIn('<tr class=bad><td>a/b</td><td class=n>1</td><td class="n bad">100</td><td class=n>102</td>', text)
 
+    def test_the_page_sums_up_more_resources_than_a_line_shows(self) -> None:
+        names = [f"example.com/p{n}" for n in range(20)]
+        text = self.html(["".join(f'railhead_pool_devices{{pool="{name}",state="healthy"}} 8\n' for name in names)])
+        self.assertEqual(names, re.findall(r"<td>(example\.com/p\d+)</td>", text))
+        self.assertIn("example.com/p10=8/8,<br>...</td>", text)
+
     def test_what_an_agent_says_stays_text(self) -> None:
         hostile = "</td><script>alert(1)</script>\x1b[31m ,\\u202e"
         page = self.WELL.replace("2.4.2", hostile).replace("a/b", hostile).replace('nic="a"', f'nic="{hostile}"')
@@ -312,7 +318,7 @@ class Package(unittest.TestCase):
         long = "x" * 5000
         page = "".join(f'railhead_pool_devices{{pool="{n}{long}",state="healthy"}} 1\n' for n in range(200))
         page += "".join(f'railhead_port_active{{nic="{n}{long}",port="1"}} 0\n' for n in range(200))
-        self.assertLess(len(self.html([page])), 16_000)
+        self.assertLess(len(self.html([page])), 24_000)  # 100 rows of resources
         self.assertLess(len(self.html([self.WELL] * 100)), 40_000)
 
     def asked(self, program: str, *words: str, answer: str = "") -> tuple[int, str, list[str]]:
