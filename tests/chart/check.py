@@ -62,6 +62,8 @@ GPUS = {
 WRONG = {
     "rdma.resourceNme=x/y": "'/rdma': additional properties 'resourceNme' not allowed",
     "rdma.resourceName=hca": "'/rdma/resourceName'",
+    **{f"rdma.resourceName={name}": "'/rdma/resourceName'"
+       for name in ("a/b_", "-./x", "a../x", "/x", "example.com/" + "a" * 64)},
     "rdma.resourceCount=0": "'/rdma/resourceCount'",
     "rdma.resourceCount=many": "'/rdma/resourceCount'",
     "gpuRdmaAutoInject=yes": "'/gpuRdmaAutoInject'",
