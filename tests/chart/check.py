@@ -62,6 +62,8 @@ GPUS = {
 WRONG = {
     "rdma.resourceNme=x/y": "'/rdma': additional properties 'resourceNme' not allowed",
     "rdma.resourceName=hca": "'/rdma/resourceName'",
+    **{f"rdma.resourceName={name}": "'/rdma/resourceName'"
+       for name in ("a/b_", "-./x", "a../x", "/x", "example.com/" + "a" * 64)},
     "rdma.resourceCount=0": "'/rdma/resourceCount'",
     "rdma.resourceCount=many": "'/rdma/resourceCount'",
     "gpuRdmaAutoInject=yes": "'/gpuRdmaAutoInject'",
@@ -79,10 +81,14 @@ WRONG = {
     "nodeProblemDetector.namespace=Monitoring": "'/nodeProblemDetector/namespace'",
     "nodeProblemDetector.enabled=true,nodeConditions.enabled=true": "nodeConditions.enabled and nodeProblemDetector.enabled",
     "nfd.directory=features.d": "'/nfd/directory'",
+    "nfd.directory=/": "'/nfd/directory'",
     "nfd.enable=true": "'/nfd': additional properties 'enable' not allowed",
     "metrics.alerts.enable=true": "additional properties 'enable' not allowed",
     "setup.allow=R5": "'/setup/allow'",
     "resourceQuota.pods=0": "'/resourceQuota/pods'",
+    "resourceQuota.enabled=true,priorityClassName=": "'/priorityClassName'",
+    "serviceAccount.create=false,events.enabled=true": "serviceAccount.create is false and serviceAccount.name names no account",
+    "serviceAccount.create=false,serviceAccount.name=default,openshift.enabled=true": "openshift.enabled would give",
     "cdi.handout=true": "'/cdi/enabled'",
     "existingConfigs[0].configMap=a": "'/existingConfigs/0': missing property 'key'",
     "config.injection.gpus=none": "'/config': got object, want string",
@@ -114,6 +120,10 @@ def render(*values: str, release: str = "rdma-device-plugin") -> str:
 
 def objects(text: str) -> list[dict]:
     return sorted((one for one in yaml.safe_load_all(text) if one), key=lambda one: one["kind"])
+
+
+def daemon_name(values: str, release: str) -> str:
+    return next(one for one in objects(render("--set", values, release=release)) if one["kind"] == "DaemonSet")["metadata"]["name"]
 
 
 def agent_spec(values: str) -> dict:
@@ -265,6 +275,35 @@ class Chart(unittest.TestCase):
                 found = objects(output(kubectl, "kustomize", KUSTOMIZE / "overlays" / name))
                 self.assertEqual(wanted, found)
 
+    def test_another_setup_file_starts_the_pods_anew(self) -> None:
+        """The init container reads it once; the agent's own configuration is read again while it runs."""
+        def template(values: str) -> dict:
+            daemon = next(one for one in objects(render("--set", values)) if one["kind"] == "DaemonSet")
+            return daemon["spec"]["template"]
+
+        setup = "setup.enabled=true,setup.file=modules: [{}]"
+        self.assertNotEqual(template(setup.format("ib_umad")), template(setup.format("rdma_ucm")))
+        self.assertEqual(template("config=a: 1"), template("config=a: 2"))
+
+    def test_the_name_by_which_the_kubectl_plugin_looks_stays(self) -> None:
+        plugin = (TREE / "deploy/kubectl/kubectl-railhead").read_text()
+        key, value = re.search(r"^AGENTS='(\S+)=(\S+)'", plugin, re.M).groups()
+        for values in ("nameOverride=rdma", "fullnameOverride=rdma", "podLabels.app=x"):
+            daemon = next(one for one in objects(render("--set", values)) if one["kind"] == "DaemonSet")
+            self.assertEqual(value, daemon["spec"]["template"]["metadata"]["labels"][key], values)
+        self.assertEqual("rdma", daemon_name("nameOverride=rdma", "rdma"))
+        self.assertEqual("a-rdma", daemon_name("nameOverride=rdma", "a"))
+
+    def test_openshift_lets_the_pod_have_the_volumes_that_it_has(self) -> None:
+        more = 'extraVolumes=[{"name": "token", "secret": {"secretName": "a"}}, {"name": "room", "emptyDir": {}}]'
+        for values in ("events.enabled=false", "events.enabled=true"):
+            found = objects(render("--set", f"openshift.enabled=true,{values}", "--set-json", more))
+            allowed = next(one for one in found if one["kind"] == "SecurityContextConstraints")["volumes"]
+            spec = next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
+            kinds = {key for volume in spec["volumes"] for key in volume if key != "name"} | {"configMap"}
+            token = {"projected"} if spec["automountServiceAccountToken"] else set()
+            self.assertEqual(kinds | token, set(allowed))
+
     def test_the_startup_taint_has_the_rights_of_the_page(self) -> None:
         page, found = rights("startup-taint", "startupTaint.enabled=true")
         self.assertEqual(page, found)
@@ -344,8 +383,13 @@ class Chart(unittest.TestCase):
     def test_alerts_and_dashboards_are_the_files(self) -> None:
         found = objects(render(*CASES["everything"]))
         rules = next(one for one in found if one["kind"] == "PrometheusRule")
-        self.assertEqual(yaml.safe_load((CHART / "files/alerts.yaml").read_text()), rules["spec"])
-        boards = next(one["data"] for one in found if one["metadata"]["name"].endswith("-dashboards"))
+        wanted = yaml.safe_load((CHART / "files/alerts.yaml").read_text())
+        for rule in wanted["groups"][0]["rules"]:
+            rule["labels"] |= {"team": "network"}
+        self.assertEqual(wanted, rules["spec"])
+        boards = next(one for one in found if one["metadata"]["name"].endswith("-dashboards"))
+        self.assertEqual({"grafana_folder": "RDMA"}, boards["metadata"]["annotations"])
+        boards = boards["data"]
         self.assertEqual({path.name: path.read_text() for path in (CHART / "files/dashboards").iterdir()}, boards)
 
     def test_one_number_is_the_version_of_everything(self) -> None:

@@ -114,6 +114,13 @@ DOCUMENTS = {
         **document("Bench"), "version": TEXT, "started": TEXT, "state": TEXT, "why": TEXT, "requiredShare": MAYBE_RATE,
         "runs": [{"memory": {"host", "gpu:dmabuf", "gpu:peermem"}, "state": TEXT, "why": TEXT, "steps": [MEASURED],
                   "client": SIDE, "server": SIDE}]}),
+    "Fleet": ("kubectl railhead fleet", {
+        **document("Fleet"), "time": TEXT, "nodes": [{
+            "node": TEXT, "health": {"ok", "problem", "no-agent", "unknown"}, "problems": [TEXT], "ready": MAYBE_FLAG,
+            "gpus": MAYBE_NUMBER, "nics": ({"usable": NUMBER, "all": NUMBER}, type(None)),
+            "ports": ({"active": NUMBER, "all": NUMBER}, type(None)), "portsDown": [TEXT],
+            "resources": [{"name": TEXT, "healthy": NUMBER, "all": NUMBER}], "silentFallbacks": MAYBE_NUMBER,
+            "connected": MAYBE_FLAG, "runtime": MAYBE_TEXT, "agent": MAYBE_TEXT}]}),
     "Version": ("railhead version and railhead-bench version", {
         **document("Version"), "version": TEXT, "commit": MAYBE_TEXT, "commitDate": MAYBE_TEXT, "compiler": TEXT,
         "buildType": MAYBE_TEXT}),
@@ -130,8 +137,8 @@ NFS_MOUNT = """device 10.0.0.1:/data mounted on /data with fstype nfs4 statvers=
 \txprt:\trdma 0 0 1 1 0 5 5 0 5 0 2 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 """
 
-# What cannot be printed here, as a unit test prints it (BenchReport.the_whole_document_is_the_committed_one).
-COMMITTED = [ROOT / "tests/cli/bench.json"]
+# What cannot be printed here, as other tests print it (BenchReport.the_whole_document_is_the_committed_one, tests/package).
+COMMITTED = [ROOT / "tests/cli" / name for name in ("bench.json", "fleet.json")]
 
 
 def runs(folder):

@@ -190,6 +190,26 @@ class Monitoring(unittest.TestCase):
                 self.assertLessEqual(at["x"] + at["w"], dashboards.WIDTH)
                 taken |= cells
 
+    def test_a_number_of_faults_is_red_and_no_number_is_green_by_chance(self) -> None:
+        faults = re.compile("not |fallback|without", re.I)
+        for name, text in dashboards.files().items():
+            for panel in json.loads(text)["panels"]:
+                if panel["type"] != "stat":
+                    continue
+                steps = [(step["value"], step["color"]) for step in panel["fieldConfig"]["defaults"]["thresholds"]["steps"]]
+                if faults.search(panel["title"]):
+                    self.assertEqual([(None, "green"), (1, "red")], steps, f"{name}: {panel['title']}")
+                else:
+                    self.assertIn(steps, ([(None, "text")], [(None, "red"), (1, "green")]), f"{name}: {panel['title']}")
+
+    def test_a_link_of_a_table_leads_to_a_dashboard_that_is_there(self) -> None:
+        boards = {uid for uid, *_ in dashboards.DASHBOARDS}
+        variables = {f"var-{name}" for name, _ in next(one[3] for one in dashboards.DASHBOARDS if one[0] == "railhead-node")}
+        for text in dashboards.files().values():
+            for uid, query in re.findall(r'"/d/([^?"]+)\?([^="]+)=', text):
+                self.assertIn(uid, boards)
+                self.assertIn(query, variables)
+
     def test_a_fleet_of_fifty_answers_every_query(self) -> None:
         fleet = Fleet(self.page)
         prometheus = Prometheus(self.folder, fleet)

@@ -2,18 +2,20 @@
 """The three Grafana dashboards as tables of panels; check.py --bless writes them to deploy/charts/files/dashboards."""
 import json
 
-# Title, unit, and (query, legend)…; ROW begins a row. A stat shows one number, a graph the time.
+# Kind, title, unit, and (query, legend)…. A stat shows one number, a graph the time. Of a stat also when it is red, of a
+# table also what its number is called; "": it is left out.
 PORT = "{{node}} {{nic}}/{{port}}"
 CONTAINER = "{{namespace}}/{{pod}} {{container}}"
 NODE = 'node=~"$node"'
 POD = 'node=~"$node",namespace=~"$namespace",pod=~"$pod"'
 STAT, GRAPH, TABLE = "stat", "timeseries", "table"
+RED_FROM_ONE, RED_BELOW_ONE = [("green", None), ("red", 1)], [("red", None), ("green", 1)]
 
 FLEET = [
     (STAT, "Nodes with an agent", "short", [("count(railhead_build_info)", "")]),
-    (STAT, "Not connected to the runtime", "short", [("count(railhead_nri_connected == 0) or vector(0)", "")]),
-    (STAT, "Silent fallbacks now", "short", [("sum(railhead_pod_silent_fallback) or vector(0)", "")]),
-    (STAT, "Ports that are not active", "short", [("count(railhead_port_active == 0) or vector(0)", "")]),
+    (STAT, "Not connected to the runtime", "short", [("count(railhead_nri_connected == 0) or vector(0)", "")], RED_FROM_ONE),
+    (STAT, "Silent fallbacks now", "short", [("sum(railhead_pod_silent_fallback) or vector(0)", "")], RED_FROM_ONE),
+    (STAT, "Ports that are not active", "short", [("count(railhead_port_active == 0) or vector(0)", "")], RED_FROM_ONE),
     (GRAPH, "RDMA traffic by direction", "Bps",
      [("sum by (direction) (rate(railhead_port_bytes_total[$__rate_interval]))", "{{direction}}")]),
     (GRAPH, "Containers by what they use", "short", [("sum by (verdict) (railhead_pod_transport)", "{{verdict}}")]),
@@ -26,17 +28,17 @@ FLEET = [
     (GRAPH, "Links that went down, in an hour", "short",
      [("sum by (node) (increase(railhead_port_link_downs_total[1h])) > 0", "{{node}}")]),
     (TABLE, "Nodes: healthy devices by resource", "short",
-     [('sum by (node, pool) (railhead_pool_devices{state="healthy"})', "")]),
-    (TABLE, "Nodes: NICs by role and usability", "short", [("sum by (node, role, usable) (railhead_node_nics)", "")]),
-    (TABLE, "Runtimes", "short", [("count by (name, version) (railhead_nri_runtime_info)", "")]),
-    (TABLE, "Versions of the agent", "short", [("count by (version) (railhead_build_info)", "")]),
+     [('sum by (node, pool) (railhead_pool_devices{state="healthy"})', "")], "healthy devices"),
+    (TABLE, "Nodes: NICs by role and usability", "short", [("sum by (node, role, usable) (railhead_node_nics)", "")], "NICs"),
+    (TABLE, "Runtimes", "short", [("count by (name, version) (railhead_nri_runtime_info)", "")], "nodes"),
+    (TABLE, "Versions of the agent", "short", [("count by (version) (railhead_build_info)", "")], "nodes"),
 ]
 NODES = [
-    (STAT, "Connected to the runtime", "short", [(f"min(railhead_nri_connected{{{NODE}}})", "")]),
+    (STAT, "Connected to the runtime", "short", [(f"min(railhead_nri_connected{{{NODE}}})", "")], RED_BELOW_ONE),
     (STAT, "Usable NICs", "short", [(f'sum(railhead_node_nics{{{NODE},usable="true"}})', "")]),
     (STAT, "GPUs", "short", [(f"sum(railhead_node_gpus{{{NODE}}})", "")]),
     (STAT, "Containers without their devices", "short",
-     [(f"sum(railhead_nri_containers_missing_devices{{{NODE}}})", "")]),
+     [(f"sum(railhead_nri_containers_missing_devices{{{NODE}}})", "")], RED_FROM_ONE),
     (GRAPH, "Received", "Bps",
      [(f'rate(railhead_port_bytes_total{{{NODE},direction="received"}}[$__rate_interval])', PORT)]),
     (GRAPH, "Transmitted", "Bps",
@@ -68,11 +70,11 @@ NODES = [
 PODS = [
     (STAT, "Containers that use RDMA", "short",
      [(f'sum(railhead_pod_transport{{{POD},verdict="rdma"}}) or vector(0)', "")]),
-    (STAT, "Silent fallbacks", "short", [(f"sum(railhead_pod_silent_fallback{{{POD}}}) or vector(0)", "")]),
-    (STAT, "Looks that saw everything", "percentunit", [(f"avg(railhead_pods_complete{{{NODE}}})", "")]),
-    (STAT, "Queue pairs without owner", "short", [(f"sum(railhead_queue_pairs_without_owner{{{NODE}}})", "")]),
+    (STAT, "Silent fallbacks", "short", [(f"sum(railhead_pod_silent_fallback{{{POD}}}) or vector(0)", "")], RED_FROM_ONE),
+    (STAT, "Looks that saw everything", "percentunit", [(f"avg(railhead_pods_complete{{{NODE}}})", "")], RED_BELOW_ONE),
+    (STAT, "Queue pairs without owner", "short", [(f"sum(railhead_queue_pairs_without_owner{{{NODE}}})", "")], RED_FROM_ONE),
     (TABLE, "What each container uses", "short",
-     [(f"railhead_pod_transport{{{POD}}}", "")]),
+     [(f"sum by (node, namespace, pod, container, verdict) (railhead_pod_transport{{{POD}}})", "")], ""),
     (GRAPH, "Silent fallback", "short", [(f"railhead_pod_silent_fallback{{{POD}}}", CONTAINER)]),
     (GRAPH, "Connected queue pairs", "short",
      [(f'railhead_pod_queue_pairs{{{POD},state="connected"}}', CONTAINER + " {{device}}")]),
@@ -96,12 +98,32 @@ DASHBOARDS = [
 ]
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 WIDTH = 24
+# From a node in a table to its own dashboard.
+NODE_LINK = [{"matcher": {"id": "byName", "options": "node"}, "properties": [{"id": "links", "value": [
+    {"title": "${__value.raw}", "url": "/d/railhead-node?var-node=${__value.raw}&${datasource:queryparam}"}]}]}]
+LINKS = [{"type": "dashboards", "title": "Railhead", "tags": ["railhead"], "asDropdown": False, "includeVars": True,
+          "keepTime": True}]
+
+
+def colours(kind: str, more: list) -> dict:
+    """Of a number that is neither good nor bad, the text's."""
+    if kind != STAT:
+        return {}
+    steps = [{"color": colour, "value": value} for colour, value in (more[0] if more else [("text", None)])]
+    return {"thresholds": {"mode": "absolute", "steps": steps}}
+
+
+def columns(kind: str, more: list) -> dict:
+    if kind != TABLE:
+        return {}
+    options = {"excludeByName": {"Time": True, "Value": not more[0]}, "renameByName": {"Value": more[0]} if more[0] else {}}
+    return {"transformations": [{"id": "organize", "options": options}]}
 
 
 def placed(panels: list) -> list[dict]:
     """Four stats in a row, else two panels."""
     out, x, y, high = [], 0, 0, 0
-    for number, (kind, title, unit, queries) in enumerate(panels, 1):
+    for number, (kind, title, unit, queries, *more) in enumerate(panels, 1):
         width, height = (6, 4) if kind == STAT else (12, 8)
         if x + width > WIDTH or (out and high != height):
             x, y = 0, y + high
@@ -111,7 +133,8 @@ def placed(panels: list) -> list[dict]:
                    for i, (expr, legend) in enumerate(queries)]
         out.append({"id": number, "type": kind, "title": title, "datasource": SOURCE,
                     "gridPos": {"x": x, "y": y, "w": width, "h": height},
-                    "fieldConfig": {"defaults": {"unit": unit}, "overrides": []}, "targets": targets})
+                    "fieldConfig": {"defaults": {"unit": unit, **colours(kind, more)}, "overrides": NODE_LINK if kind == TABLE else []},
+                    **columns(kind, more), "targets": targets})
         x += width
     return out
 
@@ -127,7 +150,7 @@ def dashboard(uid: str, title: str, panels: list, variables: list) -> str:
     source = {"name": "datasource", "type": "datasource", "query": "prometheus"}
     return json.dumps({
         "uid": uid, "title": title, "tags": ["railhead", "rdma"], "schemaVersion": 38, "editable": True,
-        "time": {"from": "now-1h", "to": "now"}, "refresh": "30s",
+        "time": {"from": "now-1h", "to": "now"}, "refresh": "30s", "links": LINKS,
         "templating": {"list": [source, *(variable(*one) for one in variables)]},
         "panels": placed(panels)}, indent=1) + "\n"
 

@@ -4,6 +4,7 @@
 
 import gzip
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -70,6 +71,27 @@ class Package(unittest.TestCase):
         output(*dpkg, "--purge", "railhead")
         left = [path for path in root.rglob("*") if path.is_file() and "var" not in path.relative_to(root).parts]
         self.assertEqual([], left)
+
+    def told_systemd(self, script: str, *words: str) -> list[str]:
+        """What a script of the package asks of a systemd that runs."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        output("dpkg-deb", "--control", self.deb, folder / "control")
+        stub = folder / "systemctl"
+        stub.write_text(f'#!/bin/sh\necho "$*" >>{folder}/told\nexit 1\n')
+        stub.chmod(0o755)
+        output("unshare", "--mount", "sh", "-euc", 'mount -t tmpfs none /run; mkdir -p /run/systemd/system; PATH=$1:$PATH; shift; exec "$@"',
+               "sh", folder, folder / "control" / script, *words)
+        told = folder / "told"
+        return told.read_text().splitlines() if told.exists() else []
+
+    def test_an_upgrade_restarts_the_agent_and_a_removal_ends_it(self) -> None:
+        self.assertEqual(["daemon-reload"], self.told_systemd("postinst", "configure", ""))
+        self.assertEqual(["daemon-reload", "try-restart railhead-agent.service"], self.told_systemd("postinst", "configure", "0.0.9"))
+        self.assertEqual([], self.told_systemd("prerm", "upgrade", "0.2.0"))
+        disabled, stopped = self.told_systemd("prerm", "remove")
+        self.assertEqual({"--quiet", "disable", *UNITS} - {"railhead-setup-verify.service"}, set(disabled.split()))
+        self.assertEqual("stop railhead-agent.service railhead-setup-verify.timer", stopped)
+        self.assertEqual(["daemon-reload"], self.told_systemd("postrm", "remove"))
 
     def test_the_packages_have_man_pages_and_completion(self) -> None:
         owners: dict[str, str] = {}
@@ -239,6 +261,25 @@ class Package(unittest.TestCase):
         self.test_nodes_keep_their_order_and_the_head_can_be_left_out()
         self.test_the_page_of_the_fleet_loads_nothing_and_has_every_node()
         self.test_what_an_agent_says_stays_text()
+        self.test_the_document_of_the_fleet_is_the_committed_one()
+
+    def document(self, pages: list[str | None]) -> dict:
+        return json.loads(self.plugin("fleet", "-o", "json", pages=pages).stdout)
+
+    def test_the_document_of_the_fleet_is_the_committed_one(self) -> None:
+        """Which tests/cli holds against its schema."""
+        ill = ('railhead_pool_devices{pool="a/b",state="unhealthy",reason="gone"} 2\n'
+               'railhead_port_active{nic="mlx5_3",port="1"} 0\n')
+        found = self.document([self.WELL, self.WELL + ill, None, "", "railhead_nri_connected 0\n"])
+        self.assertRegex(found["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        wanted = json.loads((TREE / "tests/cli/fleet.json").read_text())
+        self.assertEqual(wanted, {**found, "time": wanted["time"]})
+        self.assertEqual([], self.document([])["nodes"])
+
+    def test_the_document_has_every_resource(self) -> None:
+        pools = [f"example.com/p{n}" for n in range(256)]
+        page = self.WELL + "".join(f'railhead_pool_devices{{pool="{name}",state="healthy"}} 1\n' for name in pools[1:])
+        self.assertEqual(["a/b", *pools[1:]], [one["name"] for one in self.document([page])["nodes"][0]["resources"]])
 
     def html(self, pages: list[str | None]) -> str:
         return self.plugin("fleet", "-o", "html", pages=pages).stdout
@@ -256,6 +297,12 @@ class Package(unittest.TestCase):
         text = self.html([self.WELL + 'railhead_pool_devices{pool="a/b",state="unhealthy"} 2\n'])
         self.assertIn('<tr class=bad><td>a/b</td><td class=n>1</td><td class="n bad">100</td><td class=n>102</td>', text)
 
+    def test_the_page_sums_up_more_resources_than_a_line_shows(self) -> None:
+        names = [f"example.com/p{n}" for n in range(20)]
+        text = self.html(["".join(f'railhead_pool_devices{{pool="{name}",state="healthy"}} 8\n' for name in names)])
+        self.assertEqual(names, re.findall(r"<td>(example\.com/p\d+)</td>", text))
+        self.assertIn("example.com/p10=8/8,<br>...</td>", text)
+
     def test_what_an_agent_says_stays_text(self) -> None:
         hostile = "</td><script>alert(1)</script>\x1b[31m ,\\u202e"
         page = self.WELL.replace("2.4.2", hostile).replace("a/b", hostile).replace('nic="a"', f'nic="{hostile}"')
@@ -265,12 +312,13 @@ class Package(unittest.TestCase):
         wide = self.plugin("fleet", "-o", "wide", pages=[page]).stdout
         self.assertNotRegex(wide, r"[^\n -~]")
         self.assertEqual(11, len(wide.splitlines()[1].split()))
+        self.document([page, "railhead_node_gpus nan\nrailhead_port_active{nic=\"a\"} -1e300\n"])
 
     def test_the_page_has_a_size_that_is_known(self) -> None:
         long = "x" * 5000
         page = "".join(f'railhead_pool_devices{{pool="{n}{long}",state="healthy"}} 1\n' for n in range(200))
         page += "".join(f'railhead_port_active{{nic="{n}{long}",port="1"}} 0\n' for n in range(200))
-        self.assertLess(len(self.html([page])), 16_000)
+        self.assertLess(len(self.html([page])), 24_000)  # 100 rows of resources
         self.assertLess(len(self.html([self.WELL] * 100)), 40_000)
 
     def asked(self, program: str, *words: str, answer: str = "") -> tuple[int, str, list[str]]:
@@ -311,10 +359,18 @@ class Package(unittest.TestCase):
 
     def test_the_plugin_refuses_words_that_it_does_not_know(self) -> None:
         for words in ((), ("flet",), ("fleet", "x"), ("fleet", "-o"), ("fleet", "-o", "xml"), ("clean-up",), ("clean-up", "hca"), ("clean-up", "a/b/c"),
-                      ("clean-up", "a/b", "-y"), ("clean-up", 'a/"b'), ("topology",)):
+                      ("clean-up", "a/b", "-y"), ("clean-up", 'a/"b'), ("clean-up", "a/b", "c/d"), ("topology",)):
             done = subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", *words], capture_output=True, text=True,
                                   check=False, env={**os.environ, "KUBECTL": "false"})
             self.assertEqual(64, done.returncode, f"{words}: {done.stderr}")
+            why = done.stderr.splitlines()[0]
+            self.assertRegex(why, "^kubectl railhead: ")
+            self.assertIn(words[-1] if len(words) > 1 else "", why)
+        for words in (("help",), ("fleet", "--help"), ("pods", "-h"), ("clean-up", "--help")):
+            code, said, asked = self.asked("kubectl-railhead", *words)
+            self.assertEqual((0, []), (code, asked))
+            self.assertTrue(said.startswith("usage: "))
+        self.assertEqual(0, self.asked("kubectl-railhead", "clean-up", "--yes", "a/b")[0])
 
 
 def main() -> None:

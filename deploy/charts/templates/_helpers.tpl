@@ -14,7 +14,7 @@
 {{- end }}
 
 {{- define "railhead.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "railhead.name" . }}
+app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
@@ -25,10 +25,21 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end }}
 
+{{/* Which options need rights at the API server. */}}
+{{- define "railhead.rights" -}}
+{{- range $option := list "startupTaint" "events" "nodeConditions" }}
+{{- if (index $.Values $option).enabled }} {{ $option }}.enabled{{ end }}
+{{- end }}
+{{- end }}
+
 {{- define "railhead.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create }}
 {{- default (include "railhead.fullname" .) .Values.serviceAccount.name }}
 {{- else }}
+{{- $more := printf "%s%s" (include "railhead.rights" .) (ternary " openshift.enabled" "" .Values.openshift.enabled) }}
+{{- if and $more (has .Values.serviceAccount.name (list "" "default")) }}
+{{- fail (printf "serviceAccount.create is false and serviceAccount.name names no account of the agent's own:%s would give its rights to the account default, which is every pod's of the namespace that names no other" $more) }}
+{{- end }}
 {{- default "default" .Values.serviceAccount.name }}
 {{- end }}
 {{- end }}

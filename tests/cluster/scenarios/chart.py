@@ -17,6 +17,7 @@ from kube.case import ClusterCase
 from kube.chart import import_image, reachable_pods, shell, usual_socket, version
 from kube.kubelet import NODE
 from kube.networks import can_make
+from kube.pod import manifest
 from lib import paths
 from lib.machine import SEED, Machine
 from lib.process import Failed, wait_until
@@ -31,6 +32,9 @@ BLOCKS = re.findall(r"```sh\n(.*?)\n```", (paths.TREE / "docs/install.md").read_
 INSTALL, INJECT_ONLY = (block for block in BLOCKS if "rdma-device-plugin" in block)
 FROM_REGISTRY = BLOCKS[0].splitlines()[-1].replace("REGISTRY", "localhost")
 AFTERWARDS = BLOCKS[1]
+UPGRADE = re.search(r"`(helm upgrade railhead [^`]*)`", (paths.TREE / "docs/install.md").read_text())[1]
+
+
 def process() -> pathlib.Path:
     """The agent's folder in /proc; the jail has no other."""
     names = pathlib.Path("/proc").glob("[0-9]*/comm")
@@ -132,8 +136,7 @@ class Chart(ClusterCase):
         self.assert_nearest("first")
         self.assert_gets(self.run_pod("slot", limits={HCA: 1}), self.machine, sorted(set(NICS)))
 
-        self.type("helm upgrade rdma-device-plugin ./deploy/charts --namespace kube-system --reuse-values "
-                  "--set image.tag=next")
+        self.type(UPGRADE.replace(" railhead ", " rdma-device-plugin ").replace("NEW", "next"))
         wait_until("the old and the new agent run", lambda: sum(map(self.is_running, self.agents())) == 2)
         self.assert_nearest("meanwhile")
         self.wait_rolled_out()
@@ -152,6 +155,18 @@ class Chart(ClusterCase):
             wait_until("no object", lambda: not traces.difference(objects, traces.of_cluster(self.cluster)))
         self.assertEqual(kept, traces.difference(host, traces.of_host()))
         self.assertEqual([], traces.difference(objects, traces.of_cluster(self.cluster)))
+
+    def test_an_upgrade_has_values_that_are_new(self) -> None:
+        before = self.dir / "before"
+        shutil.copytree(paths.TREE / "deploy/charts", before)
+        values, template = before / "values.yaml", before / "templates/daemonset.yaml"
+        values.write_text(re.sub(r"^multus:\n(?:  .*\n)+", "", values.read_text(), flags=re.M))
+        template.write_text(template.read_text().replace(".Values.multus.enabled", "false"))
+        nowhere = " --set-string nodeSelector.nowhere=true"
+        self.install(f"helm install railhead {before} --namespace kube-system --set rdma.resourceCount=7{nowhere}", "railhead")
+        made = self.type(UPGRADE.replace("NEW", "next") + " --dry-run=server")
+        self.assertIn("localhost/railhead:next", made)
+        self.assertIn('value: "7"', made, "what was set stays")
 
     def test_what_the_page_says_to_check_is_there(self) -> None:
         self.install(FROM_REGISTRY + self.values_of_machine(), "railhead")
@@ -263,6 +278,19 @@ class Chart(ClusterCase):
         self.kubectl(*patch, json.dumps([{"op": "replace", "path": key, "value": "0"}]))
         told = self.type(f"export PATH=$PWD/deploy/kubectl:$PATH; kubectl railhead clean-up {stale} --yes")
         self.assertIn(f"{NODE}: kept, held by default/holder", told)
+
+        # A side-car, which is an init container, holds it as long as the pod lives.
+        self.delete("holder")
+        self.kubectl(*patch, json.dumps([{"op": "replace", "path": key, "value": "2"}]))
+        self.cluster.wait_allocatable(stale, 2)
+        pod = manifest("side-car", waits=True)
+        pod["spec"]["initContainers"][0] |= {"restartPolicy": "Always", "resources": {"limits": {stale: 1}}}
+        self._pods.append("side-car")
+        self.kubectl("apply", "-f", "-", text=json.dumps(pod))
+        wait_until("it is on the node", lambda: NODE in self.kubectl("get", "pod", "side-car", "-o", "wide"), 30)
+        self.kubectl(*patch, json.dumps([{"op": "replace", "path": key, "value": "0"}]))
+        told = self.type(f"export PATH=$PWD/deploy/kubectl:$PATH; kubectl railhead clean-up {stale} --yes")
+        self.assertIn(f"{NODE}: kept, held by default/side-car", told)
 
     def test_inject_only_reports_no_resource(self) -> None:
         self.install(INJECT_ONLY + self.values_of_machine())

@@ -49,7 +49,7 @@ NOT_HERE = {
 # Names of commands, in a sentence.
 MENTIONED = re.compile(r"helm \w+|kubectl (debug|railhead)|railhead (agent|bench|lint|migrate|nccl-log|setup)")
 # What stands for a file or for standard input, by the first word.
-FILES = {"migrate": "examples/sriov-network-device-plugin.json"}
+FILES = {"migrate": "examples/sriov-network-device-plugin.json", "config": "examples/pools.yaml"}
 
 
 def blocks(page: pathlib.Path) -> list[str]:
