@@ -175,6 +175,7 @@ std::string zsh_script(const CommandPage& root) {
          "  local cur=\"$words[CURRENT]\" before=\"$words[CURRENT-1]\" at=" +
          name +
          " word\n"
+         "  if [[ \"$cur\" == --*=* ]]; then before=\"${cur%%=*}\"; cur=\"\"; compset -P '*='; fi\n"
          "  for word in \"${(@)words[2,CURRENT-1]}\"; do\n"
          "    case \"$at $word\" in\n" +
          command_cases(root) +
