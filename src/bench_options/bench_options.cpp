@@ -11,7 +11,7 @@ constexpr const char* kExitCodes =
 void add_measuring_options(CLI::App& app, shell::Console& console, Options& options) {
   app.add_option("--op", options.operations, "the operation, several with commas [write]")
       ->type_name("write|read|send|all");
-  app.add_option("--measure", options.measures, "several with commas [bandwidth]")
+  app.add_option("--measure", options.measures, "what is measured, several with commas [bandwidth]")
       ->type_name("bandwidth|latency|all");
   app.add_option("--size", options.sizes,
                  "bytes of a message (64KiB, 1MiB), several with commas, or all: 2 bytes to 8 MiB "
@@ -38,8 +38,8 @@ void add_measuring_options(CLI::App& app, shell::Console& console, Options& opti
       ->check(shell::number_between(256, 4096))
       ->type_name("BYTES");
   app.add_option("--rate-cap", options.rate_cap,
-                 "at most so many bits a second (10G), of all NICs and of both directions of a "
-                 "latency together")
+                 "at most so many bits a second (10G), of all NICs together; of a latency both "
+                 "directions count")
       ->type_name("RATE");
   app.add_option("--require", options.require,
                  "exit code 1 when messages of 64 KiB or more reach less than this share of what "
@@ -63,8 +63,8 @@ void add_measuring_options(CLI::App& app, shell::Console& console, Options& opti
 
 void add_nic_options(CLI::App& app, Options& options) {
   app.add_option("--gid-index", options.gid_index,
-                 "[the best RoCE v2 GID of the port; InfiniBand: 0 where a port "
-                 "requires a global header]")
+                 "the GID that is used [the best RoCE v2 GID of the port; InfiniBand: 0 where a "
+                 "port requires a global header]")
       ->type_name("NUMBER");
   app.add_option("--gpu", options.gpu, "whose memory, by CUDA's index [0]")->type_name("NUMBER");
   app.add_flag("--force", options.force, "use NICs on which others have queue pairs, too");
@@ -105,7 +105,7 @@ void add_client_command(CLI::App& bench, shell::Console& console, Options& optio
   auto* app = bench.add_subcommand("client", "Measure from this machine to a server");
   app->add_option("SERVER", options.address, "HOST:PORT of the server")->required();
   add_nics_option(*app, "--nics", options.nics,
-                  "this side's, several with commas [the active one]");
+                  "NICs of this side, several with commas [the active one]");
   add_nics_option(*app, "--server-nics", options.other_nics, "as many there [the server's choice]");
   add_key_option(*app, options);
   add_measuring_options(*app, console, options);

@@ -211,7 +211,7 @@ void errors(const Machine& machine, Findings& found) {
   const bool has_history = machine.history && machine.history->looks() > 1;
   if (!machine.earlier && !has_history) {
     found.skip(kNode,
-               "one look says nothing of growth: --interval SECONDS, --before SNAPSHOT, or an "
+               "one look says nothing of growth: --interval TIME, --before SNAPSHOT, or an "
                "agent that looks (doctor.everySeconds)");
     return;
   }

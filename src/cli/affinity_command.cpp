@@ -172,14 +172,6 @@ std::vector<std::string> warnings_of(const inject::DecisionTable& table,
   return warnings;
 }
 
-std::string no_gpu_text(const node::Node& node) {
-  const auto unknown = topology::unclassified_functions(node).size();
-  if (unknown == 0) return "no GPU on this node";
-  return "no GPU is known, and of " + std::to_string(unknown) +
-         " functions the file does not say what they are; on a machine of this kind it can be "
-         "topology.file";
-}
-
 std::vector<std::string> names_of(const node::Node& node, const std::vector<std::size_t>& nics) {
   std::vector<std::string> names;
   for (const auto n : nics) names.push_back(node.nics[n].name);
@@ -267,11 +259,10 @@ void add_affinity_command(CLI::App& program, Invocation& invocation) {
   app->add_flag("--explain", flags->explain,
                 "every NIC as each GPU sees it, with the reason for or against it");
   app->footer(
-      "The container is on the host's network, and where one with a network of its own gets\n"
-      "other NICs by its GPUs alone, a line says so: an Ethernet NIC has no address there.\n"
+      "The container is on the host's network. If one with a network of its own gets other NICs,\n"
+      "a line says so: an Ethernet NIC has no address there.\n"
       "Exit codes: 0 ok; 1 the GPUs get no NIC, or one that is due to them cannot carry traffic;\n"
-      "2 the machine cannot be read, or its NCCL file does not say of any function that it is a "
-      "GPU.\n"
+      "2 the machine cannot be read, or its NCCL file names no GPU.\n"
       "Examples: railhead affinity --gpus GPU0,GPU1\n"
       "          railhead affinity --explain --snapshot node.snapshot");
   invocation.answer_with_machine(*app, [&invocation, flags](const inject::DecisionTable& table) {

@@ -15,6 +15,14 @@ namespace {
 constexpr const char* kDefaultConfigFile = "/etc/railhead/config.yaml";
 constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 
+/// What the help says of a setting's default behind its words: " [30s]".
+std::string default_text(const config::SettingSpec& row) {
+  if (row.help.find("; default: ") != std::string_view::npos) return "";
+  const bool lacks_unit = row.shape == "TIME" && row.fallback != "0";
+  return " [" + std::string(row.fallback.empty() ? "none" : row.fallback) +
+         (lacks_unit ? "s]" : "]");
+}
+
 }  // namespace
 
 Result<config::Config> Invocation::config() const {
@@ -67,15 +75,16 @@ Error as_usage(const Error& error) {
 void add_settings(CLI::App& app, Invocation& invocation,
                   const std::vector<config::SettingRow>& rows) {
   for (const auto row : rows) {
-    app.add_option_function<std::string>(
-           std::string(row->flag),
-           [&invocation, row](const std::string& text) { invocation.flags[row] = text; },
-           std::string(row->help) + " [" +
-               (row->fallback.empty() ? "none" : std::string(row->fallback)) + "]")
-        ->type_name(std::string(row->shape));
+    auto* option = app.add_option_function<std::string>(
+        std::string(row->flag),
+        [&invocation, row](const std::string& text) { invocation.flags[row] = text; },
+        std::string(row->help) + default_text(*row));
+    option->type_name(std::string(row->shape));
+    invocation.may_be_empty.insert(option);
   }
+  // Without one it would be the machine that the command runs on.
   for (const char* name : {"--snapshot", "--nccl-topo"}) {
-    if (auto* file = app.get_option_no_throw(name)) file->check(shell::file_is_named());
+    invocation.may_be_empty.erase(app.get_option_no_throw(name));
   }
   auto* root = app.get_option_no_throw("--host-root");
   auto* snapshot = app.get_option_no_throw("--snapshot");
@@ -106,7 +115,6 @@ void add_config_option(CLI::App& app, Invocation& invocation) {
          "configuration file; may be repeated: the last that has a setting wins, and pools of all "
          "count [/etc/railhead/config.yaml]")
       ->type_name("FILE")
-      ->check(shell::file_is_named())
       ->allow_extra_args(false);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/report.h"
+#include "topology/layout.h"
 
 namespace railhead::cli {
 namespace {
@@ -94,6 +95,14 @@ std::string source_line(const topology::Topology& topology) {
 
 std::string gpu_label(const node::Gpu& gpu) {
   return gpu.index ? "GPU" + std::to_string(*gpu.index) : "GPU " + gpu.pci.str();
+}
+
+std::string no_gpu_text(const node::Node& node) {
+  const auto unknown = topology::unclassified_functions(node).size();
+  if (unknown == 0) return "no GPU on this node";
+  return "no GPU is known, and of " + std::to_string(unknown) +
+         " functions the file does not say what they are; on a machine of this kind it can be "
+         "topology.file";
 }
 
 std::optional<std::string> rdma_namespaces(const node::Node& node) {

@@ -54,6 +54,9 @@ std::string source_line(const topology::Topology& topology);
 /// "GPU3" by nvidia-smi's index, else by PCI address.
 std::string gpu_label(const node::Gpu& gpu);
 
+/// Of a node without GPUs: that it has none, or that its topology file does not say which they are.
+std::string no_gpu_text(const node::Node& node);
+
 /// "shared" or "exclusive", as `rdma system` says it; absent where it is not known.
 std::optional<std::string> rdma_namespaces(const node::Node& node);
 

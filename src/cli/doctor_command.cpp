@@ -228,10 +228,7 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
       ->allow_extra_args(false);
   auto* pod = app->add_option("--pod", flags->target.pod,
                               "look at the containers of this pod on this node, not at the node")
-                  ->type_name("NAMESPACE/NAME")
-                  ->check([](const std::string& name) {
-                    return name.empty() ? std::string("is empty") : std::string();
-                  });
+                  ->type_name("NAMESPACE/NAME");
   app->add_option("--pid", flags->target.pid, "look at the container of this process")
       ->type_name("N")
       ->check(shell::number_between(1, 0x7fffffff))

@@ -152,7 +152,7 @@ void add_nfs_command(CLI::App& program, Invocation& invocation) {
   app->add_option(
          "--declared", flags->declared,
          "MachineConfigs and PersistentVolumes as kubectl prints them; may be given several "
-         "times [- is standard input]")
+         "times; - is standard input")
       ->type_name("FILE");
   app->footer(
       "A mount is to use RDMA if it, its line in /etc/fstab, its mount unit or a --declared file "

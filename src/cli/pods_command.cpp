@@ -127,7 +127,10 @@ report::Report pods_report(const proof::PodsView& view, const node::Node& node,
     rows.add(line_of(pod, node));
     for (auto& line : evidence_lines(pod)) evidence.push_back(std::move(line));
   }
-  report.add(std::move(rows), "no container holds a GPU, an RDMA NIC or RDMA objects");
+  report.add(std::move(rows),
+             "no container" +
+                 (flags.name_space.empty() ? "" : " of namespace " + flags.name_space) +
+                 " holds a GPU, an RDMA NIC or RDMA objects");
   report.add("", no_rdma_lines(node));
   if (flags.explain) report.add("EVIDENCE", std::move(evidence));
   if (view.host_queue_pairs > 0) {

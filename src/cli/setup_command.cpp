@@ -270,7 +270,6 @@ Result<int> show_profile(const Invocation& invocation, const std::string& name, 
     if (name.empty()) invocation.out << profile.name << "\n";
     if (profile.name == name) invocation.out << (rest ? profile.rest : profile.text);
   }
-  if (!name.empty()) TRY(setup::find_profile(name));
   return kExitOk;
 }
 
@@ -347,10 +346,16 @@ constexpr const char* kProfileFooter =
     "Exit codes: 0 printed; 64 there is no such profile.\n"
     "Example: railhead setup profile roce >/etc/railhead/setup.yaml";
 
+CLI::Validator is_profile() {
+  std::vector<std::string> names;
+  for (const auto& profile : setup::profiles()) names.emplace_back(profile.name);
+  return shell::one_of(names, "a profile");
+}
+
 void add_wanted_options(CLI::App& app, const SharedOptions& options) {
   auto* profile = app.add_option("--profile", options->profile,
-                                 "a wanted state that comes with the program: see setup profile");
-  profile->type_name("NAME");
+                                 "a wanted state that comes with the program: see setup profile")
+                      ->check(is_profile());
   app.add_option(
          "--from", options->file,
          std::string("a file with what is wanted; - is standard input [") + kDefaultFile + "]")
@@ -429,7 +434,7 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
   });
   auto* profile = setup->add_subcommand("profile", "Print a profile, or the names of all");
   const auto name = std::make_shared<std::string>();
-  profile->add_option("NAME", *name, "the profile")->type_name("");
+  profile->add_option("NAME", *name, "the profile")->check(is_profile());
   const auto rest = std::make_shared<bool>(false);
   profile->add_flag("--rest", *rest,
                     "print the commands for what no node can do itself: cloud, operators, charts");

@@ -143,7 +143,7 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
       "--pods", flags->pods,
       "also what `railhead pods` reads: RDMA objects, processes of containers, their names");
   app->add_flag("--doctor", flags->doctor,
-                "also what `railhead doctor` reads, but for NFS mounts: modules, limits, PCI "
+                "also what `railhead doctor` reads, except NFS mounts: modules, limits, PCI "
                 "configuration, kernel log");
   app->footer(
       "Exit codes: 0 ok, 2 the machine cannot be read, or the file not be written.\n"

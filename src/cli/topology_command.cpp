@@ -91,45 +91,53 @@ report::Table fitting_matrix(const inject::DecisionTable& table, std::size_t col
 }
 
 report::Report topology_report(const inject::DecisionTable& table, std::size_t columns) {
+  const auto& node = table.node();
   report::Report report;
   report.json = topology_json(table);
-  report.sections.push_back({"", fitting_matrix(table, columns), {}});
-  if (table.node().nics.empty()) {
-    report.add("", no_rdma_lines(table.node()));
+  if (node.gpus.empty()) {
+    report.add("", {no_gpu_text(node)});
   } else {
+    report.sections.push_back({"", fitting_matrix(table, columns), {}});
+  }
+  report.add("", no_rdma_lines(node));
+  if (!node.gpus.empty() && !node.nics.empty()) {
     report.add("",
                {"PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  "
                 "SYS across sockets",
                 source_line(table.topology())});
   }
   auto lines = report.json["warnings"].get<std::vector<std::string>>();
-  for (auto& line : namespace_lines(table.node())) lines.push_back(std::move(line));
-  for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
+  for (auto& line : namespace_lines(node)) lines.push_back(std::move(line));
+  for (auto& line : problem_lines(node)) lines.push_back(std::move(line));
   report.add("WARNINGS", std::move(lines));
   return report;
 }
 
-std::string to_tree(const Invocation& /*invocation*/, const inject::DecisionTable& table) {
-  return tree_text(table);
+/// The machine that is shown, and where it is from.
+struct Shown {
+  const inject::DecisionTable& table;
+  const config::Settings::Host& origin;
+};
+
+std::string to_tree(const Invocation& /*invocation*/, const Shown& shown) {
+  return tree_text(shown.table);
 }
 
-std::string to_svg(const Invocation& invocation, const inject::DecisionTable& table) {
-  auto picture = topology_picture(table);
+std::string to_svg(const Invocation& /*invocation*/, const Shown& shown) {
+  auto picture = topology_picture(shown.table);
   // A snapshot and a topology file do not say when they were made.
-  const bool is_living =
-      !invocation.flags.contains("host.snapshot") && !invocation.flags.contains("host.ncclTopo");
-  if (is_living) {
+  if (shown.origin.snapshot.empty() && shown.origin.nccl_topo.empty()) {
     picture.subtitles.push_back("as of " + host::utc_text(host::SystemClock().calendar()));
   }
   return report::to_svg(picture);
 }
 
-std::string to_dot(const Invocation& /*invocation*/, const inject::DecisionTable& table) {
-  return report::to_dot(topology_picture(table));
+std::string to_dot(const Invocation& /*invocation*/, const Shown& shown) {
+  return report::to_dot(topology_picture(shown.table));
 }
 
-std::string to_nccl(const Invocation& invocation, const inject::DecisionTable& table) {
-  const auto topology = topology::nccl_topology_of(table.node());
+std::string to_nccl(const Invocation& invocation, const Shown& shown) {
+  const auto topology = topology::nccl_topology_of(shown.table.node());
   for (const auto& warning : topology.warnings) {
     invocation.err << "railhead topology: " << warning << "\n";
   }
@@ -139,7 +147,7 @@ std::string to_nccl(const Invocation& invocation, const inject::DecisionTable& t
 /// A format of this command alone, beside those that report::kFormats has for all.
 struct TopologyFormat {
   const char* name;
-  std::string (*render)(const Invocation& invocation, const inject::DecisionTable& table);
+  std::string (*render)(const Invocation& invocation, const Shown& shown);
 };
 
 constexpr std::array kTopologyFormats = {
@@ -149,15 +157,15 @@ constexpr std::array kTopologyFormats = {
     TopologyFormat{"nccl", to_nccl},  // for NCCL_TOPO_FILE
 };
 
-int print_topology(const Invocation& invocation, const inject::DecisionTable& table) {
-  const auto code = lost_nic_lines(table).empty() ? kExitOk : kExitProblem;
+int print_topology(const Invocation& invocation, const Shown& shown) {
+  const auto code = lost_nic_lines(shown.table).empty() ? kExitOk : kExitProblem;
   for (const auto& format : kTopologyFormats) {
     if (invocation.output != format.name) continue;
-    invocation.out << format.render(invocation, table);
+    invocation.out << format.render(invocation, shown);
     return code;
   }
   const auto columns = invocation.output == "table" ? invocation.style().columns : 0;
-  return invocation.print(topology_report(table, columns), code);
+  return invocation.print(topology_report(shown.table, columns), code);
 }
 
 }  // namespace
@@ -175,8 +183,9 @@ void add_topology_command(CLI::App& program, Invocation& invocation) {
       "Examples: railhead topology -o tree\n"
       "          railhead topology -o svg > node.svg\n"
       "          railhead topology -o nccl > /etc/nccl-topology.xml");
-  invocation.answer_with_machine(*app, [&invocation](const inject::DecisionTable& table) {
-    return print_topology(invocation, table);
+  invocation.answer_with_config(*app, [&invocation](const config::Config& config) -> Result<int> {
+    const auto table = TRY(load_table(config));
+    return print_topology(invocation, {*table, config.settings().host});
   });
 }
 

@@ -14,6 +14,9 @@
 namespace railhead::config {
 namespace {
 
+/// Each names a machine. What a stronger source says takes the place of the others.
+constexpr std::array<SettingRow, 3> kMachines{"host.root", "host.snapshot", "host.ncclTopo"};
+
 /// What an entry of `roles:` or `expect:` may say.
 struct NicRuleKey {
   std::string_view key;
@@ -103,8 +106,16 @@ std::string gpu_policy_of(bool auto_inject) {
 
 Status ConfigBuilder::set(SettingRow row, std::string text, Origin origin, std::string where) {
   const auto context = where + ": " + std::string(row->key);
+  const bool names_machine = !text.empty() && contains(kMachines, row);
   const auto taken = config_.take(row, {std::move(text), origin, std::move(where)});
-  return taken ? taken : taken.error().context(context);
+  if (!taken) return taken.error().context(context);
+  if (!names_machine) return {};
+  for (const auto& other : kMachines) {
+    if (config_.entry(other).origin < origin) {
+      TRY_STATUS(config_.take(other, {std::string(other->fallback), Origin::fallback, ""}));
+    }
+  }
+  return {};
 }
 
 Status ConfigBuilder::add_file(const ConfigFile& file) {

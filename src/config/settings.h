@@ -297,16 +297,14 @@ inline constexpr SettingSpec kSettings[] = {
      into<&Settings::pods, &Settings::Pods::sample, parse_interval_or_never>},
     {"pods.graceSeconds", "--pods-grace", "300", "TIME",
      "how long a container that is due to use RDMA may take, from when it opened its GPUs and had "
-     "a "
-     "TCP connection, until it is a silent fallback",
+     "a TCP connection, until it is a silent fallback",
      into<&Settings::pods, &Settings::Pods::grace, parse_interval_or_never>},
     {"pods.ignore", "--pods-ignore", "", "NAMESPACE/POD,...",
      "pods that are no silent fallback whatever they do, shell patterns: \"monitoring/*\"",
      into<&Settings::pods, &Settings::Pods::ignore, parse_pod_patterns>, Change::live},
     {"pods.queuePairs", "--queue-pairs", "auto", "auto|always|never",
      "whether the kernel is asked to list queue pairs; auto: not where its version is known to "
-     "read "
-     "freed memory while it does",
+     "read freed memory while it does",
      into<&Settings::pods, &Settings::Pods::queue_pairs, parse_queue_pair_choice>},
     {"metrics.bindAddress", "--bind-address", ":9479", "HOST:PORT",
      "where /metrics, /healthz and /readyz are served; port 0 picks one; empty: nowhere",
@@ -318,7 +316,7 @@ inline constexpr SettingSpec kSettings[] = {
      "file of the bearer token for which /pods and /doctor are served on metrics.bindAddress, too; "
      "empty: never",
      into<&Settings::metrics, &Settings::Metrics::token_file, parse_path_or_nothing>},
-    {"metrics.portSeconds", "--port-counters-interval", "15", "SECONDS",
+    {"metrics.portSeconds", "--port-counters-interval", "15", "TIME",
      "how often the counters of ports are read for /metrics; 0: never",
      into<&Settings::metrics, &Settings::Metrics::ports, parse_interval_or_never>},
     {"doctor.everySeconds", "--doctor-interval", "0", "TIME",

@@ -54,7 +54,7 @@ Result<std::uint64_t> parse_byte_limit(std::string_view text) {
   }
   const auto number = parse_unsigned(digits);
   if (!number || *number > (kUnlimitedBytes >> shift)) {
-    return malformed(text, "is neither \"unlimited\" nor a number of bytes");
+    return malformed(text, "is neither \"unlimited\" nor a number of bytes such as 8Gi");
   }
   return *number << shift;
 }

@@ -18,7 +18,9 @@ void open_standard_descriptors() {
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     const int flags = ::fcntl(standard, F_GETFD);
     if (flags >= 0 && (flags & FD_CLOEXEC) == 0) continue;
-    const int opened = ::open("/dev/null", O_RDWR | O_NOCTTY);
+    // What is printed into a standard output that is closed is lost, which is no success.
+    const int mode = standard == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+    const int opened = ::open("/dev/null", mode | O_NOCTTY);
     if (opened < 0 || opened == standard) continue;
     ::dup2(opened, standard);
     ::close(opened);

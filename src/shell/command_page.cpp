@@ -131,7 +131,7 @@ std::string to_upper(std::string text) {
   return text;
 }
 
-/// Groff takes a line that begins with a dot or an apostrophe for a request.
+/// Groff takes a line that begins with a dot or an apostrophe for a request, and breaks paths.
 std::string escaped_for_man(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -139,6 +139,9 @@ std::string escaped_for_man(std::string_view text) {
       out += "\\e";
     } else if (c == '-') {
       out += "\\-";
+    } else if (c == '/' && (out.empty() || out.back() == ' ' || out.ends_with(" ["))) {
+      out.insert(out.size() - (out.ends_with('[') ? 1 : 0), "\\%");
+      out += c;
     } else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) {
       out += "\\&";
       out += c;

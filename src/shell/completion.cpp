@@ -38,19 +38,20 @@ std::vector<std::string> command_names(const CommandPage& page) {
   return names;
 }
 
-/// What its arguments may be.
-std::vector<std::string> argument_words(const CommandPage& page) {
+/// What its arguments may be; those of help are commands.
+std::vector<std::string> argument_words(const CommandPage& root, const CommandPage& page) {
   for (const auto& option : page.options) {
-    if (option.is_argument && !option.words().empty()) return option.words();
+    if (!option.is_argument) continue;
+    if (!option.words().empty()) return option.words();
+    if (option.names.front() == "COMMAND") return command_names(root);
   }
   return {};
 }
 
 bool takes_files(const CommandPage& page) {
-  return argument_words(page).empty() &&
-         std::ranges::any_of(page.options, [](const OptionPage& option) {
-           return option.is_argument && option.names.front() == "FILE";
-         });
+  return std::ranges::any_of(page.options, [](const OptionPage& option) {
+    return option.is_argument && option.names.front() == "FILE";
+  });
 }
 
 /// The command and all below it.
@@ -70,9 +71,12 @@ struct Shell {
   std::string_view folders;
 };
 
+// What is called filenames gets a slash behind a folder, and its blanks are quoted.
 constexpr Shell kBash{"COMPREPLY=($(compgen -W \"", "\" -- \"$cur\"))",
-                      "COMPREPLY=($(compgen -f -- \"$cur\"))",
-                      "COMPREPLY=($(compgen -d -- \"$cur\"))"};
+                      "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "
+                      "\"$cur\")",
+                      "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "
+                      "\"$cur\")"};
 constexpr Shell kZsh{"compadd -- ", "", "_files", "_files -/"};
 
 std::string offer(const Shell& shell, const std::vector<std::string>& words) {
@@ -108,7 +112,7 @@ std::string word_cases(const CommandPage& root, const Shell& shell) {
   std::string out;
   for (const auto* page : all_pages(root)) {
     auto words = command_names(*page);
-    const auto arguments = argument_words(*page);
+    const auto arguments = argument_words(root, *page);
     words.insert(words.end(), arguments.begin(), arguments.end());
     auto options = option_names(*page);
     out += "    \"" + page->name + "\")\n";
@@ -168,6 +172,7 @@ std::string zsh_script(const CommandPage& root) {
          "  local cur=\"$words[CURRENT]\" before=\"$words[CURRENT-1]\" at=" +
          name +
          " word\n"
+         "  if [[ \"$cur\" == --*=* ]]; then before=\"${cur%%=*}\"; cur=\"\"; compset -P '*='; fi\n"
          "  for word in \"${(@)words[2,CURRENT-1]}\"; do\n"
          "    case \"$at $word\" in\n" +
          command_cases(root) +
@@ -236,7 +241,7 @@ std::string fish_script(const CommandPage& root) {
     for (const auto& option : page->options) {
       if (!option.is_argument) out += fish_option(start, *page, option);
     }
-    const auto words = argument_words(*page);
+    const auto words = argument_words(root, *page);
     if (!words.empty()) {
       out +=
           start + " -n " + fish_condition(*page) + " -a " + in_fish_quotes(join(words, " ")) + "\n";

@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 #include "host/clock.h"
+#include "report/text_width.h"
 #include "shell/command_page.h"
 
 namespace railhead::shell {
@@ -37,13 +38,6 @@ CLI::Validator number_between(std::uint64_t least, std::uint64_t most) {
   return {check, ""};
 }
 
-CLI::Validator file_is_named() {
-  const auto check = [](const std::string& text) {
-    return std::string(text.empty() ? "no file is named" : "");
-  };
-  return {check, ""};
-}
-
 Error no_such(const std::string& what, const std::string& id, const std::vector<std::string>& ids,
               const std::string& where) {
   const auto meant = did_you_mean(id, ids);
@@ -60,7 +54,7 @@ void Console::answer(CLI::App& app, const std::function<Result<int>()>& answer) 
         code = answer();
       }
       if (code) return *code;
-      err << full_name(app) << ": " << code.error().message << "\n";
+      err << full_name(app) << ": " << report::printable(code.error().message) << "\n";
       return code.error().code == ErrorCode::usage ? kExitUsage : kExitCannotTell;
     };
   });

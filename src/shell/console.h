@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,9 @@ struct Console {
   bool no_headers = false;
   std::string color = "auto";
   bool watch = false;
-  std::function<int()> run{};          ///< set by the command that was named
-  mutable std::string last_printed{};  ///< by the look before, of --watch
+  std::function<int()> run{};                   ///< set by the command that was named
+  std::set<const CLI::Option*> may_be_empty{};  ///< of others an empty value is none
+  mutable std::string last_printed{};           ///< by the look before, of --watch
 
   /// What the command does where it is named. `answer` gives the exit code; an error is printed for
   /// a person, and the code is that of a usage error for one, else kExitCannotTell.
@@ -48,9 +50,6 @@ CLI::Validator one_of(const std::vector<std::string>& words, const std::string& 
 
 /// Refuses what is no whole number of this range.
 CLI::Validator number_between(std::uint64_t least, std::uint64_t most);
-
-/// Refuses an empty text: a shell's variable that is not set names no file.
-CLI::Validator file_is_named();
 
 /// That no row has this id, which one was meant, and `where` all are named.
 Error no_such(const std::string& what, const std::string& id, const std::vector<std::string>& ids,

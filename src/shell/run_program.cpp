@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 #include <ostream>
 
@@ -13,6 +14,7 @@ namespace railhead::shell {
 namespace {
 
 constexpr std::size_t kHelpColumns = 80;
+const std::string kMissing = "a value is missing: ";
 
 /// The last command that was named, or the program.
 const CLI::App& named_command(const CLI::App& program) {
@@ -62,7 +64,7 @@ std::string in_plain_words(const CLI::App& command, const CLI::ParseError& probl
     return said.substr(0, at);
   };
   if (const auto missing = name_before(": 1 required ")) {
-    return "a value is missing: " + usage_of(command, *missing);
+    return kMissing + usage_of(command, *missing);
   }
   if (const auto repeated = name_before(": At Most 1 required")) {  // no name: one that help hides
     return (repeated->empty() ? "an option" : std::string(*repeated)) + " is given more than once";
@@ -77,14 +79,52 @@ std::string in_plain_words(const CLI::App& command, const CLI::ParseError& probl
   return name + " takes " + option->get_type_name() + ", not " + value;
 }
 
+/// An option or argument whose value is empty, as of a shell's variable that is not set. It would
+/// be as if it were not there. Null where there is none.
+const CLI::Option* empty_option(const CLI::App& command, const Console& console) {
+  for (const auto* option : command.get_options()) {
+    if (!console.may_be_empty.contains(option) && contains(option->results(), std::string())) {
+      return option;
+    }
+  }
+  return nullptr;
+}
+
+/// Where a word is an option and its value, and the library does not see it: of "--name=" it takes
+/// what follows for the value, of "-n=x" the "=" for a part of it. Else 0.
+std::size_t begin_of_value(std::string_view word) {
+  const auto equals = word.find('=');
+  if (!word.starts_with('-') || equals == std::string_view::npos) return 0;
+  const bool is_short = word[1] != '-' && equals == 2;
+  return is_short || equals + 1 == word.size() ? equals + 1 : 0;
+}
+
+/// The words behind the program's own name, the last one first.
+std::vector<std::string> reversed_words(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words;
+  bool has_options = true;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const auto& word = arguments[i];
+    has_options = has_options && word != "--";
+    const auto value = has_options ? begin_of_value(word) : 0;
+    words.push_back(value == 0 ? word : word.substr(0, value - 1));
+    if (value != 0) words.push_back(word.substr(value));
+  }
+  std::ranges::reverse(words);
+  return words;
+}
+
+int complain(const CLI::App& command, const std::string& what, std::ostream& err) {
+  const auto name = full_name(command);
+  err << name << ": " << what << "\n" << name << " --help names all\n";
+  return kExitUsage;
+}
+
 int usage_error(const CLI::App& program, const CLI::ParseError& problem, std::ostream& err) {
   const auto& command = named_command(program);
   auto what = unknown_word(command, command.remaining());
   if (what.empty()) what = unknown_word(command, program.remaining());
-  if (what.empty()) what = in_plain_words(command, problem);
-  const auto name = full_name(command);
-  err << name << ": " << what << "\n" << name << " --help names all\n";
-  return kExitUsage;
+  return complain(command, what.empty() ? in_plain_words(command, problem) : what, err);
 }
 
 }  // namespace
@@ -102,14 +142,16 @@ void begin_program(CLI::App& program, const Console& console) {
 
 int run_program(CLI::App& program, Console& console, const std::vector<std::string>& arguments) {
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-    if (!reversed.empty()) reversed.pop_back();  // the program's own name
-    program.parse(std::move(reversed));
+    program.parse(reversed_words(arguments));
   } catch (const CLI::Success& asked) {
     program.exit(asked, console.out, console.err);
     return kExitOk;
   } catch (const CLI::ParseError& problem) {
     return usage_error(program, problem, console.err);
+  }
+  const auto& command = named_command(program);
+  if (const auto* empty = empty_option(command, console)) {
+    return complain(command, kMissing + usage_of(command, empty->get_name()), console.err);
   }
   const int code = console.run();
   if (console.out.flush()) return code;

@@ -107,13 +107,14 @@ class Conventions:
         proc.mkdir(parents=True)
         (proc / "mountstats").write_text(NFS_MOUNT)
 
-    def run(self, command, *more, plain=False, out=subprocess.PIPE, **variables):
+    def run(self, command, *more, plain=False, out=subprocess.PIPE, closed=False, **variables):
         """The command as RUNS has it with more words; plain: without what RUNS has."""
         words = () if plain else RUNS.get(command.name, ())
         words = [word.replace(FOLDER, str(self.folder)) for word in words]
         environment = {key: value for key, value in os.environ.items()
                        if key not in ("COLUMNS", "NO_COLOR") and not key.startswith(("RAILHEAD_", "RDMA_"))}
-        return subprocess.run([self.railhead, *command.words, *words, *more], stdout=out, stderr=subprocess.PIPE, text=True,
+        shell = ["sh", "-c", 'exec "$@" >&-', "sh"] if closed else []
+        return subprocess.run([*shell, self.railhead, *command.words, *words, *more], stdout=out, stderr=subprocess.PIPE, text=True,
                               stdin=subprocess.DEVNULL, env={**environment, **variables}, timeout=60, check=False)
 
     def expect(self, condition, command, what):
@@ -194,6 +195,8 @@ class Conventions:
                 lost = self.run(command, out=full)
             self.expect(lost.returncode == CANNOT_TELL and "could not be written" in lost.stderr, command,
                         f"into a full disk: {lost.returncode}, {lost.stderr!r}")
+            closed = self.run(command, closed=True)
+            self.expect(closed.returncode == CANNOT_TELL, command, f"ends with {closed.returncode} where standard output is closed")
 
     def check_files(self, command):
         """A file that is not there is named; a configuration that cannot be used is the user's."""

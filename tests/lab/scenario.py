@@ -5,7 +5,8 @@ import dataclasses
 import pathlib
 import re
 
-WORDS = ("host", "in", "log", "page", "agent", "pod", "stop")
+# Words that are followed by a text alone; world.py has what each word does.
+PLAIN = ("log", "page", "agent")
 # Nothing in here is known by its time: an emulated machine beside other work may be ten times slower. A step
 # waits for what it needs, and this is when somebody should look why that does not come.
 PATIENCE_S = 600
@@ -69,7 +70,7 @@ def _step(line: str, number: int) -> Step | None:
         background = command["background"] is not None
         return Step(word, command["pod"] or "", command["text"], number, background)
     word, _, rest = line.partition(" ")
-    if word in ("log", "page", "agent"):
+    if word in PLAIN:
         return Step(word, "", rest, number)
     if word == "pod" and rest:
         subject, _, text = rest.partition(" ")

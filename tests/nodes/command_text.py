@@ -48,10 +48,11 @@ def namespaces(nics):
 
 def topology_text(topology, nics):
     names = [nic["name"] for nic in topology["nics"]]
-    return [row(["GPU", "PCI", "NUMA", *names]),
-            *(row([label(gpu), gpu["pci"], gpu["numaNode"], *words])
-              for gpu, words in zip(topology["gpus"], topology["relations"])),
-            "", *([LEGEND, source(topology)] if nics["nics"] else NO_RDMA), *warned(topology["warnings"] + namespaces(nics) + problems(topology))]
+    lines = [row(["GPU", "PCI", "NUMA", *names]),
+             *(row([label(gpu), gpu["pci"], gpu["numaNode"], *words])
+               for gpu, words in zip(topology["gpus"], topology["relations"]))] if topology["gpus"] else NO_GPUS
+    below = ([LEGEND, source(topology)] if topology["gpus"] else []) if nics["nics"] else NO_RDMA
+    return [*lines, *(["", *below] if below else []), *warned(topology["warnings"] + namespaces(nics) + problems(topology))]
 
 
 def usable_text(nic, port):

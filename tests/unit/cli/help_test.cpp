@@ -106,17 +106,44 @@ TEST(Usage, says_in_plain_words_what_is_missing_or_too_much) {
            {{"nics", "--snapshot=a", "--snapshot=b"}, "--snapshot is given more than once\n"},
            {{"snapshot", "-o", "x", "-o", "y"}, "an option is given more than once\n"},
            {{"help", "--man=x"}, "railhead help: --man takes no value, and \"x\" is given\n"},
-           {{"nics", "-w=x"}, "railhead nics: no option \"-=x\"\n"},
+           {{"nics", "-w=x"}, "railhead nics: no use for \"x\"\n"},
+           {{"nics", "-o=jsn"}, "\"jsn\" is not a format of this command"},
+           {{"pods", "-n="}, "a value is missing: -n, --namespace NAMESPACE\n"},
            {{"doctor", "--pid", "x"}, "--pid: \"x\" is no number from 1 to 2147483647\n"},
            {{"doctor", "--pid", "0"}, "--pid: \"0\" is no number from 1 to 2147483647\n"},
-           {{"nics", "--config", ""}, "--config: no file is named\n"},
-           {{"nics", "--snapshot", ""}, "--snapshot: no file is named\n"},
-           {{"topology", "--nccl-topo", ""}, "--nccl-topo: no file is named\n"}}) {
+           {{"nics", "--config", ""}, "a value is missing: --config FILE\n"},
+           {{"nics", "--snapshot", ""}, "a value is missing: --snapshot FILE\n"},
+           {{"topology", "--nccl-topo", ""}, "a value is missing: --nccl-topo FILE\n"},
+           {{"doctor", "--explain", ""}, "railhead doctor: a value is missing: --explain ID\n"},
+           {{"doctor", "--pod="}, "a value is missing: --pod NAMESPACE/NAME\n"},
+           {{"pods", "-n", ""}, "a value is missing: -n, --namespace NAMESPACE\n"},
+           {{"lint", "a.yaml", ""}, "railhead lint: a value is missing: FILE\n"},
+           {{"setup", "plan", "--from="}, "a value is missing: --from FILE\n"}}) {
     const auto said = run(words);
     EXPECT_EQ(said.code, cli::kExitUsage) << join(words, " ");
     EXPECT_THAT(said.err, HasSubstr(what));
     EXPECT_EQ(said.out, "");
   }
+}
+
+TEST(Usage, an_empty_setting_says_none) {
+  EXPECT_EQ(run_on("dgx-h100", "topology", {"--topology-file="}).code, cli::kExitOk);
+  const auto said = run({"config", "--metrics-socket=", "--bind-address=", "--nfd-file", "a/b"});
+  EXPECT_THAT(said.err, HasSubstr("nfd.file: \"a/b\" is not an absolute path"));
+  EXPECT_EQ(run({"config", "--bind-address", "", "--metrics-socket="}).code, cli::kExitOk);
+}
+
+TEST(Help, says_the_unit_of_a_default_time_and_no_default_twice) {
+  const auto help = run({"help", "agent"}).out;
+  EXPECT_THAT(help, HasSubstr("[30s]"));
+  EXPECT_THAT(help, HasSubstr("0: never [0]"));
+  EXPECT_THAT(help, HasSubstr("default: the host name\n"));
+}
+
+TEST(Usage, an_error_holds_nothing_that_a_terminal_takes_for_its_own) {
+  const auto said = run({"nics", "--snapshot", "/no/\x1b[31m\xff"});
+  EXPECT_EQ(said.code, cli::kExitCannotTell);
+  EXPECT_THAT(said.err, HasSubstr("/no/\xef\xbf\xbd[31m\xef\xbf\xbd: no such file"));
 }
 
 TEST(Usage, a_snapshot_has_one_format_and_makes_no_file_of_that_name) {

@@ -55,6 +55,12 @@ TEST(PodsCommand, a_table_for_people) {
   EXPECT_THAT(pods({"--explain"}).out, HasSubstr("EVIDENCE"));
 }
 
+TEST(PodsCommand, of_one_namespace_say_nothing_of_others) {
+  const auto said = pods({"-n", "prod"});
+  EXPECT_EQ(said.code, cli::kExitOk);
+  EXPECT_EQ(said.out, "no container of namespace prod holds a GPU, an RDMA NIC or RDMA objects\n");
+}
+
 TEST(PodsCommand, what_a_job_says_of_its_size_decides_who_has_peers) {
   const std::vector<std::string> peers = {"pods", "--snapshot",
                                           source_dir() + "/tests/pods/peers.node", "-o", "json"};

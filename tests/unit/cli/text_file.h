@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,11 +10,12 @@
 
 namespace railhead::test {
 
-/// A file with this text, gone at the end of the test. A test with several gives them suffixes.
+/// A file with this text, gone at the end of the test. A test with several gives them suffixes. The
+/// same test of another clone may run at the same time.
 class TextFile {
  public:
   explicit TextFile(const std::string& text, const std::string& suffix = "")
-      : path_(testing::TempDir() + "railhead-" +
+      : path_(testing::TempDir() + "railhead-" + std::to_string(getpid()) + "-" +
               testing::UnitTest::GetInstance()->current_test_info()->name() + suffix) {
     std::ofstream(path_) << text;
   }

@@ -23,6 +23,18 @@ TEST(Config, every_default_passes_its_own_check) {
   for (const auto& row : kSettings) EXPECT_TRUE(row.read(row.fallback, settings)) << row.key;
 }
 
+TEST(Config, a_machine_of_a_stronger_source_takes_the_place_of_others) {
+  const ConfigFile file{"a.yaml", "host: {snapshot: a.node}"};
+  const auto by_flag = make_config({{file}, {}, {{SettingRow("host.root"), "/mnt"}}}).value();
+  EXPECT_EQ(by_flag.settings().host.snapshot, "");
+  EXPECT_EQ(by_flag.settings().host.root, "/mnt");
+  const auto by_variable = make_config({{file}, {{"RAILHEAD_NCCL_TOPO", "a.xml"}}, {}}).value();
+  EXPECT_EQ(by_variable.settings().host.snapshot, "");
+  EXPECT_EQ(by_variable.settings().host.nccl_topo, "a.xml");
+  const auto by_empty = make_config({{file}, {{"RAILHEAD_NCCL_TOPO", ""}}, {}}).value();
+  EXPECT_EQ(by_empty.settings().host.snapshot, "a.node");
+}
+
 TEST(Config, keys_and_flags_are_unique) {
   std::set<std::string_view> keys;
   std::set<std::string_view> flags;

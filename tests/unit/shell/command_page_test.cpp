@@ -25,7 +25,7 @@ TEST(CommandPage, man_page_escapes_what_groff_acts_on) {
   page.help = ".so /etc/passwd";
   page.footer = "'nothing.\n\\fB";
   const auto text = to_man_page(page, "1.0", "2026-01-31");
-  EXPECT_THAT(text, HasSubstr("\\&.so /etc/passwd"));
+  EXPECT_THAT(text, HasSubstr("\\&.so \\%/etc/passwd"));
   EXPECT_THAT(text, HasSubstr("\n\\&'nothing.\n.PP\n\\efB\n"));
   EXPECT_THAT(text, HasSubstr(".TH RAILHEAD-X 1 \"2026-01-31\" \"railhead 1.0\""));
 }
