@@ -96,8 +96,11 @@ void ContainerCache::complete(std::vector<proof::ContainerRecord>& records,
   for (auto& record : records) {
     named.insert(record.container_id);
     const auto noted = by_id_.find(record.container_id);
-    if (noted == by_id_.end() || !noted->second.is_checked) continue;
-    record.gpus = unpacked(noted->first, noted->second).gpus;
+    if (noted == by_id_.end()) continue;
+    auto seen = unpacked(noted->first, noted->second);
+    if (noted->second.is_checked) record.gpus = std::move(seen.gpus);
+    // Containerd writes no annotation of the kubelet's into a bundle: only NRI shows a slot.
+    if (record.asked.empty()) record.asked = std::move(seen.asked);
   }
   for (auto at = by_id_.begin(); at != by_id_.end();) {
     const bool runs = usage.containers.contains(at->first);

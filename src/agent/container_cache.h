@@ -23,9 +23,9 @@ class ContainerCache {
   /// before what the bundle claims.
   void note(const proof::ContainerRecord& record, bool is_checked = false);
 
-  /// Adds those of this reading that are not named yet, and gives those that are the GPUs that were
-  /// checked: a container can name what it was denied. Containers that the reading lacks
-  /// are forgotten, unless they were noted since the last one.
+  /// Adds those of this reading that are not named yet. Those that are named get the GPUs that were
+  /// checked (a container can name what it was denied), and a slot that their bundle does not show.
+  /// Containers that the reading lacks are forgotten, unless they were noted since the last one.
   void complete(std::vector<proof::ContainerRecord>& records, const usage::Usage& usage);
 
   /// "namespace/pod/container" of those that hold this NIC, sorted. Some may have ended since the

@@ -7,7 +7,7 @@ import sys
 from lib import paths
 from lib.containerd import Containerd
 from lib.machine import Machine
-from lib.process import Daemon, wait_until
+from lib.process import PATIENCE_S, Daemon, wait_until
 
 from .control_plane import ControlPlane
 from .kubelet import NODE, ROOT, Kubelet
@@ -55,8 +55,9 @@ class Cluster:
         text = self.plane.kubectl("get", "node", NODE, "-o", f"jsonpath={{.status.{what}.{path}}}")
         return int(text.replace("k", "000") or 0)  # the API server writes 1000 as 1k
 
-    def wait_allocatable(self, resource: str, count: int) -> None:
-        wait_until(f"{count} {resource} allocatable", lambda: self.allocatable(resource) == count)
+    def wait_allocatable(self, resource: str, count: int, timeout_s: float = PATIENCE_S) -> None:
+        what = f"{count} {resource} allocatable"
+        wait_until(what, lambda: self.allocatable(resource) == count, timeout_s)
 
     def remove(self) -> None:
         """The jail ends what is left; this is for mounts, control groups and files."""

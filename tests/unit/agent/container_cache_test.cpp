@@ -69,6 +69,16 @@ TEST(ContainerBookTest, a_bundle_is_believed_where_the_kubelet_was_not_asked) {
   EXPECT_EQ(records.front().gpus, training().gpus);
 }
 
+TEST(ContainerBookTest, a_slot_that_the_runtime_showed_counts_beside_a_bundle) {
+  ContainerCache containers;
+  containers.note(training());
+  auto bundle = training();
+  bundle.asked = "";
+  std::vector<proof::ContainerRecord> records = {bundle};
+  containers.complete(records, running("c1"));
+  EXPECT_EQ(records.front().asked, "a slot of a pool");
+}
+
 TEST(ContainerBookTest, a_name_ends_at_a_nul_and_shifts_no_other) {
   ContainerCache containers;
   auto odd = training();
