@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/contains.h"
 
 namespace railhead::agent {
 namespace {
@@ -76,16 +75,20 @@ void ContainerCache::note(const proof::ContainerRecord& record, bool is_checked)
   by_id_.insert_or_assign(record.container_id, std::move(entry));
 }
 
-std::vector<std::string> ContainerCache::holders_of(std::string_view nic) {
+std::map<std::string, std::vector<std::string>> ContainerCache::holders_of(
+    const std::set<std::string>& nics) {
+  std::map<std::string, std::vector<std::string>> holders;
+  if (nics.empty()) return holders;
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> holders;
   for (const auto& [id, entry] : by_id_) {
     if (entry.nics == 0) continue;
     const auto record = unpacked(id, entry);
-    if (!contains(record.nics, nic)) continue;
-    holders.push_back(record.pod_namespace + "/" + record.pod + "/" + record.container);
+    for (const auto& nic : record.nics) {
+      if (!nics.contains(nic)) continue;
+      holders[nic].push_back(record.pod_namespace + "/" + record.pod + "/" + record.container);
+    }
   }
-  std::ranges::sort(holders);
+  for (auto& [nic, names] : holders) std::ranges::sort(names);
   return holders;
 }
 

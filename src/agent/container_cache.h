@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "proof/pods.h"
@@ -28,9 +28,9 @@ class ContainerCache {
   /// Containers that the reading lacks are forgotten, unless they were noted since the last one.
   void complete(std::vector<proof::ContainerRecord>& records, const usage::Usage& usage);
 
-  /// "namespace/pod/container" of those that hold this NIC, sorted. Some may have ended since the
-  /// last reading.
-  std::vector<std::string> holders_of(std::string_view nic);
+  /// "namespace/pod/container" of those that hold one of these NICs, by NIC and sorted. Some may
+  /// have ended since the last reading.
+  std::map<std::string, std::vector<std::string>> holders_of(const std::set<std::string>& nics);
 
  private:
   /// A record without its id. Its texts are joined, because thousands are kept in a process of a

@@ -37,8 +37,9 @@ class TableFeed {
   }
 
   void publish(Table table) {
+    Table before;  // may be its last owner: destroyed after the lock that deciding takes
     const std::lock_guard lock(mutex_);
-    latest_ = std::move(table);
+    before = std::exchange(latest_, std::move(table));
     for (auto& [mailbox, changed] : followers_) mailbox->post(changed);  // which does not wait
   }
 

@@ -13,14 +13,18 @@ NAMES = {"railhead": "Railhead", "smallest": "smallest Go plugin", "floor": "flo
 TEXT = """The runtime is the real NRI adaptation, the code inside containerd and CRI-O, in a small program
 (`tests/bench/peers`): through a whole containerd the difference between plugins drowns in its 4 ms.
 It sends CreateContainer requests of a container with {env} variables and {mounts} mounts, one after
-another, in turns of {block} to each plugin. Every figure is the median of {rounds} rounds with fresh
+another, in turns of {block} to each plugin. Its own garbage is collected between the turns, not among the
+requests; the plugins collect theirs when they like. Every figure is the median of {rounds} rounds with fresh
 processes; brackets hold the lowest and the highest round.
 
 * **Railhead**: `railhead agent` on the node `{node}`, injection alone (no kubelet).
 * **smallest Go plugin**: the upstream stub, and one device, one limit and one variable for every
   container, whatever it is.
 * **floor**: a C program that answers constant bytes of the content of Railhead's answer and parses nothing but
-  frame headers. It is what two processes and the runtime itself cost; nothing can be below it.
+  frame headers, and reads each piece of a request as it comes. It is what two processes and the runtime cost.
+
+Each plugin is started in a session of its own. That is a group of its own for the scheduler, as the control groups
+of a runtime and of a plugin's pod are on a node.
 """
 
 
@@ -117,8 +121,8 @@ def section(figures):
         "Railhead adds nothing here; the other two do not look.\n",
         request_table(own, "plain"),
         "CPU is the plugin's alone, from `schedstat` of its threads. Railhead's includes the log line that it\n"
-        "writes about each decision. Nearly all of the floor's is the kernel's, for one read and one write: with a\n"
-        f"GPU it is {own.ratio('floor', 'smallest', 'cpu_gpu_us'):.2f} of the Go plugin's, and nothing can be below that.\n",
+        "writes about each decision. Nearly all of the floor's is the kernel's, for its reads and one write: with a\n"
+        f"GPU it is {own.ratio('floor', 'smallest', 'cpu_gpu_us'):.2f} of the Go plugin's.\n",
         "### Memory and threads\n\nRSS counts the program's own pages of the file it was started from, too.\n",
         memory_table(own, one["containers"]),
         "### Process start to synchronized\n\n"

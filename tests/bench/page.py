@@ -37,8 +37,8 @@ FACTS = ("date", "load at the end", "commit", "Railhead", "machine", "kernel", "
 
 
 def is_stale(stamp, commit):
-    """Of another commit, or of a tree that was no commit's."""
-    return stamp["commit"] != commit or commit.endswith("-dirty")
+    """Of another commit, which may be written shorter, or of a tree that was no commit's."""
+    return not commit.startswith(stamp["commit"]) or commit.endswith("-dirty")
 
 
 def stale_word(stamp):
@@ -91,18 +91,24 @@ def part_section(name, parts, commit):
     return [f"## {title}\n", *stale, *module.section(parts[name]["figures"])]
 
 
-def lab_section(lab, commit):
-    """From docs/lab-result.md, which is of the commit that last changed it."""
-    text = lab_page.section(lab["result"])
-    if not is_stale(lab, commit):
+def own_run(text, stamp, commit, command):
+    """The section of a run of its own, marked where that was of another commit."""
+    if not is_stale(stamp, commit):
         return text
     head, _, rest = text.partition("\n")
-    return f"{head}\n\n{stale_word(lab)}, a run of its own (`./dev lab --write`).\n{rest}"
+    return f"{head}\n\n{stale_word(stamp)}, a run of its own (`{command}`).\n{rest}"
 
 
-def soak_section(figures):
-    """A run of its own, of the commit that it names; empty where none was kept."""
-    return [soak_page.section(figures)] if figures else []
+def lab_section(lab, commit):
+    """From docs/lab-result.md, which is of the commit that last changed it."""
+    return own_run(lab_page.section(lab["result"]), lab, commit, "./dev lab --write")
+
+
+def soak_section(figures, commit):
+    """Empty where none was kept."""
+    if not figures:
+        return []
+    return [own_run(soak_page.section(figures), figures, commit, "./dev soak 120 --write")]
 
 
 def render(parts, commit, lab, soak):
@@ -114,4 +120,4 @@ def render(parts, commit, lab, soak):
             goals_table(parts, commit)]
     for name in PARTS:
         page += part_section(name, parts, commit)
-    return "\n".join([*page, *soak_section(soak), lab_section(lab, commit)])
+    return "\n".join([*page, *soak_section(soak, commit), lab_section(lab, commit)])

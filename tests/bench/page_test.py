@@ -80,7 +80,11 @@ class Page(unittest.TestCase):
                    "counts": {}, "create_ms": {"p50": 1, "p99": 2}, "cpu_seconds": 1, "bad": dict.fromkeys(page.soak_page.BAD, 0),
                    "flat": {}, "series": [0]}
         text = page.render(recorded(), COMMIT, LAB, figures)
-        self.assertIn("| commit | 1111111 |", text.partition("\n## Soak\n")[2].partition("\n## Beside perftest\n")[0])
+        section = text.partition("\n## Soak\n")[2].partition("\n## Beside perftest\n")[0]
+        self.assertIn("| commit | 1111111 |", section)
+        self.assertTrue(section.strip().startswith("**stale**: of 1111111, a run of its own"), section[:80])
+        of_now = page.render(recorded(), COMMIT, LAB, {**figures, "commit": COMMIT[:7]})
+        self.assertNotIn("stale", of_now.partition("\n## Soak\n")[2].partition("\n## Beside perftest\n")[0])
 
     def test_a_part_that_was_not_measured_is_said_to_be_missing(self):
         parts = recorded()

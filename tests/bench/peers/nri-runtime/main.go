@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -59,6 +60,9 @@ type report struct {
 	StartSyncMs     []float64 `json:"start_with_state_ms"`
 }
 
+// Where a block is so long that its garbage would fill the machine, it is collected after all.
+const memoryLimit = 1 << 30
+
 func main() {
 	s := settings{shape: workload.Typical}
 	flag.Func("plugin", "NAME=COMMAND with the word {socket} in it; repeatable", func(text string) error {
@@ -84,6 +88,7 @@ func main() {
 	flag.IntVar(&s.shape.Mounts, "mounts", s.shape.Mounts, "mounts of a container")
 	flag.Parse()
 	fakeruntime.Silence()
+	debug.SetMemoryLimit(memoryLimit)
 	work := run
 	if *stepwise {
 		work = runSteps

@@ -36,7 +36,9 @@ func Start(commandLine, socket, log string) (*Process, error) {
 	defer output.Close()
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr = output, output
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	// A session of its own is a group of its own for the scheduler (sched(7), autogroup), as the
+	// control groups of a runtime and of a plugin's pod are on a node.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", words[0], err)
 	}
