@@ -70,8 +70,8 @@ Status CreateCalls::start(std::uint32_t stream, wire::Bytes& body, std::string_v
                           std::chrono::milliseconds deadline) {
   const auto call = idle_call();
   if (!call) return Error{ErrorCode::too_large, "nri: too many container requests in flight"};
+  shrink(*call);  // where its answer came later
   TRY_STATUS(read_create_request(payload, call->request));
-  if (call->body.capacity() > kKeptBodyBytes) call->body = wire::Bytes();
   std::swap(call->body, body);
   call->stream = stream;
   call->answered = false;
@@ -84,7 +84,16 @@ Status CreateCalls::start(std::uint32_t stream, wire::Bytes& body, std::string_v
                             if (owner) owner->finish(*call, answer);
                           });
   if (!call->answered && !closed_) wait_for_answer(call, deadline);
+  constexpr long kOwners = 2;  // calls_ and this function: nobody looks at the request any more
+  if (call.use_count() == kOwners) shrink(*call);
   return {};
+}
+
+/// A large request must not stay resident until the next one comes.
+void CreateCalls::shrink(Call& call) {
+  if (call.body.capacity() <= kKeptBodyBytes) return;
+  call.body = wire::Bytes();
+  call.request = container::Request();
 }
 
 void CreateCalls::wait_for_answer(const std::shared_ptr<Call>& call,

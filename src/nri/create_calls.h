@@ -49,6 +49,7 @@ class CreateCalls : public std::enable_shared_from_this<CreateCalls> {
 
   std::shared_ptr<Call> idle_call();
   void wait_for_answer(const std::shared_ptr<Call>& call, std::chrono::milliseconds deadline);
+  static void shrink(Call& call);
   void finish(Call& call, const CreateAnswer& answer);
 
   SessionParts session_;

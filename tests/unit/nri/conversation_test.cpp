@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <malloc.h>
+
 #include "recording_handler.h"
 #include "runtime_bytes.h"
 
@@ -179,6 +181,24 @@ TEST_F(ConversationTest, a_large_container_request_lies_in_one_piece) {
   };
   const auto call = peer::call(5, "CreateContainer", peer::create("c1", peer::text(8, variable)));
   EXPECT_EQ(reply_to(call).at(0), (peer::Reply{1, 5, 2, ""}));
+}
+
+TEST_F(ConversationTest, a_large_container_request_is_not_kept) {
+  handshake();
+  const auto in_use = [] {
+    const auto heap = ::mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+  };
+  handler_.on_create = [](const container::Request& /*request*/,
+                          const RecordingHandler::Done& done) { done({}); };
+  constexpr std::size_t kLarge = std::size_t{2} << 20U;
+  for (std::uint32_t stream = 5; stream < 11; stream += 2) {
+    const auto call = peer::call(stream, "CreateContainer",
+                                 peer::create("c1", peer::text(8, std::string(kLarge, 'v'))));
+    const auto before = in_use();
+    reply_to(call);
+    EXPECT_LT(in_use(), before + kLarge / 2) << stream;
+  }
 }
 
 TEST_F(ConversationTest, a_handler_may_close_it_in_the_middle_of_a_large_state) {
