@@ -59,9 +59,9 @@ void LostNics::look(std::shared_ptr<const inject::DecisionTable> now) {
   const auto before = std::exchange(before_, std::move(now));
   if (!before || !before_) return;
   const auto lost = lost_between(before->node(), before_->node());
-  auto holders_of = containers_.holders_of({lost.begin(), lost.end()});
+  auto by_nic = containers_.holders_of({lost.begin(), lost.end()});
   for (const auto& nic : lost) {
-    auto& holders = holders_of[nic];
+    auto& holders = by_nic[nic];
     if (holders.empty()) continue;
     const auto more = holders.size() > kMostNamed ? holders.size() - kMostNamed : 0;
     holders.resize(holders.size() - more);
