@@ -61,7 +61,10 @@ bool begins_as_one(std::string_view variable) {
   if (variable.empty()) return false;
   const auto c = static_cast<unsigned char>(variable.front());
   return std::any_of(kHeads.all.begin() + kHeads.begin[c], kHeads.all.begin() + kHeads.begin[c + 1],
-                     [&](std::string_view head) { return variable.starts_with(head); });
+                     [&](std::string_view head) {
+                       return variable.size() > 1 && variable[1] == head[1] &&
+                              variable.starts_with(head);
+                     });
 }
 
 const JobSign* sign_of(std::string_view name) {

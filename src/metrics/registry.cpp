@@ -23,6 +23,11 @@ std::string escaped(std::string_view text, std::string_view also) {
   return out;
 }
 
+/// In the value of a label.
+bool is_escaped(char c) {
+  return c == '\\' || c == '"' || c == '\n';
+}
+
 std::string number_text(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
@@ -53,7 +58,7 @@ std::string Metric::render(std::span<const LabelText> labels) {
     out += out.empty() ? '{' : ',';
     out += name;
     out += "=\"";
-    if (value->find_first_of("\\\"\n") == std::string_view::npos) {
+    if (std::ranges::none_of(*value, is_escaped)) {
       out += *value;
     } else {
       out += escaped(*value, "\"");

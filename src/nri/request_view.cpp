@@ -18,7 +18,10 @@ Status finish(const wire::FieldReader& fields, const char* what) {
   return malformed(what);
 }
 
-Status add_map_entry(std::string_view bytes, container::KeyValues& map) {
+// What adds an entry is false where its message is malformed: there are dozens in a request, and
+// the caller has the words for it.
+
+bool add_map_entry(std::string_view bytes, container::KeyValues& map) {
   constexpr int kKey = 1;
   constexpr int kValue = 2;
   auto& entry = map.emplace_back();
@@ -27,7 +30,7 @@ Status add_map_entry(std::string_view bytes, container::KeyValues& map) {
     if (field.key == wire::bytes_key(kKey)) entry.first = field.bytes;
     if (field.key == wire::bytes_key(kValue)) entry.second = field.bytes;
   }
-  return finish(fields, "map entry");
+  return !fields.malformed();
 }
 
 /// The text of this number in a message; "" where it is absent.
@@ -52,7 +55,7 @@ Status read_linux_pod(std::string_view bytes, container::Request& request) {
   return finish(fields, "pod sandbox");
 }
 
-Status add_mount(std::string_view bytes, std::vector<container::PresentMount>& mounts) {
+bool add_mount(std::string_view bytes, std::vector<container::PresentMount>& mounts) {
   auto& mount = mounts.emplace_back();
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
@@ -68,10 +71,10 @@ Status add_mount(std::string_view bytes, std::vector<container::PresentMount>& m
       default: break;
     }
   }
-  return finish(fields, "mount");
+  return !fields.malformed();
 }
 
-Status add_device(std::string_view bytes, std::vector<container::PresentDevice>& devices) {
+bool add_device(std::string_view bytes, std::vector<container::PresentDevice>& devices) {
   auto& device = devices.emplace_back();
   device.type = '\0';  // not said
   wire::FieldReader fields(bytes);
@@ -90,10 +93,10 @@ Status add_device(std::string_view bytes, std::vector<container::PresentDevice>&
       default: break;
     }
   }
-  return finish(fields, "device");
+  return !fields.malformed();
 }
 
-Status add_limit(std::string_view bytes, std::vector<container::ResourceLimit>& limits) {
+bool add_limit(std::string_view bytes, std::vector<container::ResourceLimit>& limits) {
   auto& limit = limits.emplace_back();
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
@@ -104,7 +107,7 @@ Status add_limit(std::string_view bytes, std::vector<container::ResourceLimit>& 
       default: break;
     }
   }
-  return finish(fields, "rlimit");
+  return !fields.malformed();
 }
 
 Status read_linux_container(std::string_view bytes, container::Request& request) {
@@ -115,7 +118,7 @@ Status read_linux_container(std::string_view bytes, container::Request& request)
           TRY(read_text(field.bytes, api::LinuxNamespace::kTypeFieldNumber, "namespace")));
     }
     if (field.key == wire::bytes_key(api::LinuxContainer::kDevicesFieldNumber)) {
-      TRY_STATUS(add_device(field.bytes, request.devices));
+      if (!add_device(field.bytes, request.devices)) return malformed("device");
     }
   }
   return finish(fields, "linux container");
@@ -149,7 +152,7 @@ Status read_pod(std::string_view bytes, container::Request& request) {
         request.runtime_handler = field.bytes;
         break;
       case wire::bytes_key(Pod::kAnnotationsFieldNumber):
-        TRY_STATUS(add_map_entry(field.bytes, request.pod_annotations));
+        if (!add_map_entry(field.bytes, request.pod_annotations)) return malformed("map entry");
         break;
       case wire::bytes_key(Pod::kLinuxFieldNumber):
         TRY_STATUS(read_linux_pod(field.bytes, request));
@@ -169,16 +172,16 @@ Status read_container(std::string_view bytes, container::Request& request) {
       case wire::bytes_key(Ctr::kNameFieldNumber): request.name = field.bytes; break;
       case wire::bytes_key(Ctr::kEnvFieldNumber): request.env.push_back(field.bytes); break;
       case wire::bytes_key(Ctr::kAnnotationsFieldNumber):
-        TRY_STATUS(add_map_entry(field.bytes, request.annotations));
+        if (!add_map_entry(field.bytes, request.annotations)) return malformed("map entry");
         break;
       case wire::bytes_key(Ctr::kMountsFieldNumber):
-        TRY_STATUS(add_mount(field.bytes, request.mounts));
+        if (!add_mount(field.bytes, request.mounts)) return malformed("mount");
         break;
       case wire::bytes_key(Ctr::kLinuxFieldNumber):
         TRY_STATUS(read_linux_container(field.bytes, request));
         break;
       case wire::bytes_key(Ctr::kRlimitsFieldNumber):
-        TRY_STATUS(add_limit(field.bytes, request.rlimits));
+        if (!add_limit(field.bytes, request.rlimits)) return malformed("rlimit");
         break;
       case wire::bytes_key(Ctr::kCDIDevicesFieldNumber):
         request.cdi_devices.push_back(

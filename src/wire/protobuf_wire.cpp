@@ -9,10 +9,6 @@
 
 namespace railhead::wire {
 
-FieldReader::FieldReader(std::string_view message)
-    : at_(message.data()),
-      end_(message.data() + message.size()) {}
-
 bool FieldReader::fail() {
   malformed_ = true;
   at_ = end_;
@@ -20,7 +16,6 @@ bool FieldReader::fail() {
 }
 
 bool FieldReader::next_field(Field& field) {
-  if (at_ == end_) return false;
   std::uint64_t key = 0;
   if (!read_varint(key)) return false;
   if (key > std::numeric_limits<std::uint32_t>::max() || (key >> 3U) == 0) return fail();

@@ -44,10 +44,12 @@ struct Field {
 /// The fields of one message, in wire order.
 class FieldReader {
  public:
-  explicit FieldReader(std::string_view message);
+  explicit FieldReader(std::string_view message)
+      : at_(message.data()),
+        end_(message.data() + message.size()) {}
 
   /// The next field; false at the end and where the message is malformed.
-  bool next(Field& field) { return next_short_string(field) || next_field(field); }
+  bool next(Field& field) { return at_ != end_ && (next_short_string(field) || next_field(field)); }
 
   [[nodiscard]] bool malformed() const { return malformed_; }
 
