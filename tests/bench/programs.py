@@ -15,6 +15,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STEP_S = 60
+MEMLOCK = "8Mi"  # what a process may set that has systemd's default limit and no CAP_SYS_RESOURCE
 
 
 @dataclasses.dataclass
@@ -37,7 +38,7 @@ class Bench:
         return " ".join(map(str, (
             self.railhead, "agent", *(machine or ("--snapshot", self.node)), "--nri-socket", "{socket}",
             "--device-plugin=false", "--bind-address", "127.0.0.1:0", "--metrics-socket", f"{kubelet_root}.sock",
-            "--kubelet-root-dir", kubelet_root,
+            "--kubelet-root-dir", kubelet_root, "--memlock-cap", MEMLOCK,
             *options)))
 
     def ask_runtime(self, plugins, *options):
