@@ -55,16 +55,16 @@ constexpr Heads heads_of_variables() {
   return heads;
 }
 
-/// Of dozens of variables nearly all differ from every name there already.
+/// Of dozens of variables nearly all differ from every name there already, in the first two
+/// characters.
 bool begins_as_one(std::string_view variable) {
   static constexpr auto kHeads = heads_of_variables();
-  if (variable.empty()) return false;
+  static_assert(std::ranges::all_of(kHeads.all, [](auto head) { return head.size() >= 2; }));
+  if (variable.size() < 2) return false;
   const auto c = static_cast<unsigned char>(variable.front());
-  return std::any_of(kHeads.all.begin() + kHeads.begin[c], kHeads.all.begin() + kHeads.begin[c + 1],
-                     [&](std::string_view head) {
-                       return variable.size() > 1 && variable[1] == head[1] &&
-                              variable.starts_with(head);
-                     });
+  return std::any_of(
+      kHeads.all.begin() + kHeads.begin[c], kHeads.all.begin() + kHeads.begin[c + 1],
+      [&](std::string_view head) { return variable[1] == head[1] && variable.starts_with(head); });
 }
 
 const JobSign* sign_of(std::string_view name) {

@@ -18,7 +18,7 @@ requests; the plugins collect theirs when they like. Every figure is the median 
 processes; brackets hold the lowest and the highest round.
 
 * **Railhead**: `railhead agent` on the node `{node}`, injection alone (no kubelet), `--memlock-cap {memlock}`. A runtime
-  without `CAP_SYS_RESOURCE`, as on this kind of machine, can set no more; without the cap each decision would be a
+  without `CAP_SYS_RESOURCE`, as in a container with the usual capabilities, can set no more; without the cap each decision would be a
   warning that it wants to, as on no healthy node.
 * **smallest Go plugin**: the upstream stub, and one device, one limit and one variable for every
   container, whatever it is.
