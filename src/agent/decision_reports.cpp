@@ -32,9 +32,7 @@ proof::ContainerRecord record_after(const Decided& decided) {
 }  // namespace
 
 LogFields fields_of(const container::Identity& container) {
-  constexpr std::size_t kUsualFields = 12;
   LogFields fields;
-  fields.reserve(kUsualFields);
   fields.emplace_back("pod", container.pod_namespace + "/" + container.pod);
   fields.emplace_back("container", container.name);
   return fields;
@@ -78,26 +76,25 @@ void DecisionReports::log(const Decided& decided) {
   const auto& [facts, decision, table, without] = decided;
   const bool bad = decision.outcome == inject::Outcome::refused || !decision.remarks.empty();
   const auto level = bad ? config::LogLevel::warn : config::LogLevel::info;
-  if (!log_.enabled(level)) return;
-  auto fields = fields_of(facts.identity);
-  fields.emplace_back("outcome", outcome_text(decision.outcome));
-  fields.emplace_back("reason", decision.reason_code);
-  fields.emplace_back("why", decision.message);
   const auto& node = table->node();
-  if (!decision.gpus.empty()) {
-    fields.emplace_back(
-        "gpus", join(decision.gpus, ",", [&](auto gpu) { return node.gpus[gpu].pci.str(); }));
-  }
-  if (!decision.nics.empty()) {
-    fields.emplace_back("nics",
-                        join(decision.nics, ",", [&](auto nic) { return node.nics[nic].name; }));
-  }
-  if (decision.adjustment.memlock_bytes) {
-    fields.emplace_back("memlock", limit_text(*decision.adjustment.memlock_bytes));
-  }
-  if (!without.empty()) fields.emplace_back("without", without);
-  for (const auto& one : decision.remarks) fields.emplace_back("remark." + one.code, one.text);
-  log_.write(level, "container", fields);
+  log_.tell(level, "container", [&](auto add) {
+    add("pod", facts.identity.pod_namespace + "/" + facts.identity.pod);
+    add("container", facts.identity.name);
+    add("outcome", outcome_text(decision.outcome));
+    add("reason", decision.reason_code);
+    add("why", decision.message);
+    if (!decision.gpus.empty()) {
+      add("gpus", join(decision.gpus, ",", [&](auto gpu) { return node.gpus[gpu].pci.str(); }));
+    }
+    if (!decision.nics.empty()) {
+      add("nics", join(decision.nics, ",", [&](auto nic) { return node.nics[nic].name; }));
+    }
+    if (decision.adjustment.memlock_bytes) {
+      add("memlock", limit_text(*decision.adjustment.memlock_bytes));
+    }
+    if (!without.empty()) add("without", without);
+    for (const auto& one : decision.remarks) add("remark." + one.code, one.text);
+  });
 }
 
 /// The creation can fail although our answer is right (RecentCreations).

@@ -104,55 +104,43 @@ std::size_t append_fields(std::string& line, config::LogFormat format, const Log
   return fields.size();
 }
 
-/// The fields of a line that begins like this; values are cut only where all do not fit.
-void append_within(std::string& line, config::LogFormat format, const LogFields& fields) {
+constexpr std::size_t kMostBytes = kMaxLogLineBytes - 2;  ///< a brace and the newline
+
+/// All fields behind what a line begins with, with values that are cut.
+void append_cut(std::string& line, config::LogFormat format, const LogFields& fields) {
   const std::size_t begin = line.size();
-  const std::size_t most = kMaxLogLineBytes - 2;  // a brace and the newline
-  if (append_fields(line, format, fields, most, most) == fields.size()) return;
   for (const std::size_t kept : kKept) {
     line.resize(begin);
-    if (append_fields(line, format, fields, kept, most) == fields.size()) return;
+    if (append_fields(line, format, fields, kept, kMostBytes) == fields.size()) return;
   }
   line.resize(begin);
-  const auto done = append_fields(line, format, fields, std::end(kKept)[-1], most - kLeftOutBytes);
+  const auto done =
+      append_fields(line, format, fields, std::end(kKept)[-1], kMostBytes - kLeftOutBytes);
   append_field(line, format, "fieldsLeftOut", std::to_string(fields.size() - done));
 }
 
-void append_event(std::string& line, config::LogFormat format, std::string_view event,
-                  const LogFields& fields) {
-  if (format == config::LogFormat::json) {
-    line += "\"event\":";
-    append_json(line, event);
-  } else {
-    line += event;
+/// Decimal digits, with zeros in front.
+template <std::size_t digits>
+char* write_digits(char* to, unsigned number) {
+  for (std::size_t i = digits; i > 0; --i, number /= 10) {
+    to[i - 1] = static_cast<char>('0' + number % 10);
   }
-  append_within(line, format, fields);
-  if (format == config::LogFormat::json) line += '}';
-}
-
-/// With zeros in front.
-void append_digits(std::string& line, unsigned number, std::size_t digits) {
-  line.append(digits, '0');
-  for (auto at = line.rbegin(); number > 0 && digits > 0; --digits, number /= 10) {
-    *at++ = static_cast<char>('0' + number % 10);
-  }
+  return to + digits;
 }
 
 void append_time(std::string& line, std::chrono::system_clock::time_point when) {
   const auto day = std::chrono::floor<std::chrono::days>(when);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::milliseconds>(when - day));
-  const auto append = [&](auto number, std::size_t digits, char behind) {
-    append_digits(line, static_cast<unsigned>(number), digits);
-    line += behind;
-  };
-  append(static_cast<int>(date.year()), 4, '-');
-  append(static_cast<unsigned>(date.month()), 2, '-');
-  append(static_cast<unsigned>(date.day()), 2, 'T');
-  append(time.hours().count(), 2, ':');
-  append(time.minutes().count(), 2, ':');
-  append(time.seconds().count(), 2, '.');
-  append(time.subseconds().count(), 3, 'Z');
+  char text[] = "2026-11-21T03:31:00.000Z";
+  char* at = write_digits<4>(text, static_cast<unsigned>(static_cast<int>(date.year())));
+  at = write_digits<2>(at + 1, static_cast<unsigned>(date.month()));
+  at = write_digits<2>(at + 1, static_cast<unsigned>(date.day()));
+  at = write_digits<2>(at + 1, static_cast<unsigned>(time.hours().count()));
+  at = write_digits<2>(at + 1, static_cast<unsigned>(time.minutes().count()));
+  at = write_digits<2>(at + 1, static_cast<unsigned>(time.seconds().count()));
+  write_digits<3>(at + 1, static_cast<unsigned>(time.subseconds().count()));
+  line.append(text, sizeof text - 1);
 }
 
 host::LineWriterOptions writer_options(config::LogFormat format, int descriptor) {
@@ -167,17 +155,45 @@ host::LineWriterOptions writer_options(config::LogFormat format, int descriptor)
 
 }  // namespace
 
+LogLine::LogLine(config::LogFormat format, std::chrono::system_clock::time_point when,
+                 config::LogLevel level, std::string_view event)
+    : format_(format) {
+  const bool is_json = format == config::LogFormat::json;
+  text_.reserve(kUsualLineBytes);
+  if (is_json) text_ += "{\"time\":\"";
+  append_time(text_, when);
+  text_ += is_json ? "\",\"level\":\"" : " ";
+  text_ += word(level);
+  text_ += is_json ? "\",\"event\":" : " ";
+  if (is_json) {
+    append_json(text_, event);
+  } else {
+    text_ += event;
+  }
+}
+
+void LogLine::add(std::string_view name, std::string_view value) {
+  fits_ = fits_ && text_.size() + name.size() + value.size() < kMostBytes;
+  if (!fits_) return;
+  append_field(text_, format_, name, value);
+  fits_ = text_.size() <= kMostBytes;
+}
+
+std::string LogLine::finish() && {
+  if (format_ == config::LogFormat::json) text_ += '}';
+  return std::move(text_);
+}
+
 std::string format_line(config::LogFormat format, std::chrono::system_clock::time_point when,
                         config::LogLevel level, std::string_view event, const LogFields& fields) {
-  std::string line;
-  line.reserve(kUsualLineBytes);
-  if (format == config::LogFormat::json) line += "{\"time\":\"";
-  append_time(line, when);
-  line += format == config::LogFormat::json ? "\",\"level\":\"" : " ";
-  line += word(level);
-  line += format == config::LogFormat::json ? "\"," : " ";
-  append_event(line, format, event, fields);
-  return line;
+  LogLine line(format, when, level, event);
+  const std::size_t begin = line.text_.size();
+  for (const auto& [name, value] : fields) line.add(name, value);
+  if (!line.fits()) {
+    line.text_.resize(begin);
+    append_cut(line.text_, format, fields);
+  }
+  return std::move(line).finish();
 }
 
 Log::Log(config::LogLevel level, config::LogFormat format, int descriptor)
@@ -187,7 +203,7 @@ Log::Log(config::LogLevel level, config::LogFormat format, int descriptor)
 
 void Log::write(config::LogLevel level, std::string_view event, const LogFields& fields) {
   if (!enabled(level)) return;
-  writer_.write(format_line(format_, clock_.calendar(), level, event, fields));
+  writer_.write(format_line(format_, clock_.calendar(), level, event, fields), haste_of(level));
 }
 
 }  // namespace railhead::agent

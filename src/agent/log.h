@@ -22,6 +22,29 @@ using LogFields = std::vector<std::pair<std::string, std::string>>;
 /// "… (N bytes)" behind them; fields that find no room even then are counted in `fieldsLeftOut`.
 inline constexpr std::size_t kMaxLogLineBytes = 8192;
 
+/// One event as the line that is written, without a newline, made field by field.
+class LogLine {
+ public:
+  LogLine(config::LogFormat format, std::chrono::system_clock::time_point when,
+          config::LogLevel level, std::string_view event);
+
+  /// Nothing, from the first field on for which there is no room.
+  void add(std::string_view name, std::string_view value);
+
+  /// All fields found room.
+  [[nodiscard]] bool fits() const { return fits_; }
+
+  [[nodiscard]] std::string finish() &&;
+
+ private:
+  friend std::string format_line(config::LogFormat, std::chrono::system_clock::time_point,
+                                 config::LogLevel, std::string_view, const LogFields&);
+
+  const config::LogFormat format_;
+  std::string text_;
+  bool fits_ = true;
+};
+
 /// Structured events on stderr: a short stable name, and fields. From any thread; never waits for
 /// who reads (LineWriter). What is written is out when the Log ends.
 ///   text   2026-11-21T03:31:00.000Z info container adjusted pod=default/a nics=mlx5_0
@@ -32,6 +55,21 @@ class Log {
   Log(config::LogLevel level, config::LogFormat format, int descriptor = 2);
 
   void write(config::LogLevel level, std::string_view event, const LogFields& fields = {});
+
+  /// For what is said of every container: `tell` is called with `add(name, value)`, which makes no
+  /// copies. It is called again where the line is too long, so that values can be cut.
+  template <typename Tell>
+  void tell(config::LogLevel level, std::string_view event, const Tell& tell) {
+    if (!enabled(level)) return;
+    LogLine line(format_, clock_.calendar(), level, event);
+    tell([&line](std::string_view name, std::string_view value) { line.add(name, value); });
+    if (line.fits()) return writer_.write(std::move(line).finish(), haste_of(level));
+    LogFields fields;
+    tell([&fields](std::string_view name, std::string_view value) {
+      fields.emplace_back(name, value);
+    });
+    write(level, event, fields);
+  }
 
   void set_level(config::LogLevel level) { level_ = level; }
 
@@ -46,6 +84,11 @@ class Log {
   }
 
  private:
+  /// Warnings and errors may be the last that is heard.
+  static host::Haste haste_of(config::LogLevel level) {
+    return level >= config::LogLevel::warn ? host::Haste::pressing : host::Haste::usual;
+  }
+
   std::atomic<config::LogLevel> level_;
   const config::LogFormat format_;
   host::SystemClock clock_;

@@ -34,10 +34,26 @@ bool is_named(std::string_view name, std::string_view pattern) {
 
 constexpr std::size_t kMaxName = 64;  ///< Volcano's have the name of a task in them
 
-/// What names of kJobVariables begin with, up to their '*', in the order of their first characters;
-/// those with the first character c are from `begin[c]` to `begin[c + 1]`.
+/// The first four bytes of a name, and which of them count: a name may be shorter up to its '*'.
+struct Head {
+  std::uint32_t bytes = 0;
+  std::uint32_t mask = 0;
+};
+
+constexpr std::size_t kHeadBytes = sizeof(std::uint32_t);
+
+constexpr std::uint32_t first_bytes(std::string_view text) {
+  std::uint32_t bytes = 0;
+  for (std::size_t i = 0; i < std::min(text.size(), kHeadBytes); ++i) {
+    bytes |= static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])) << (8 * i);
+  }
+  return bytes;
+}
+
+/// Those of kJobVariables, in the order of their first bytes; those with the first byte c are from
+/// `begin[c]` to `begin[c + 1]`.
 struct Heads {
-  std::array<std::string_view, kJobVariables.size()> all{};
+  std::array<Head, kJobVariables.size()> all{};
   std::array<std::uint8_t, 257> begin{};
 };
 
@@ -48,23 +64,23 @@ constexpr Heads heads_of_variables() {
     heads.begin[c] = count;
     for (const auto& sign : kJobVariables) {
       if (static_cast<unsigned char>(sign.name.front()) != c) continue;
-      heads.all[count++] = sign.name.substr(0, sign.name.find('*'));
+      const auto head = sign.name.substr(0, sign.name.find('*'));
+      const std::size_t unused = kHeadBytes - std::min(head.size(), kHeadBytes);
+      heads.all[count++] = {first_bytes(head), ~std::uint32_t{0} >> (8 * unused)};
     }
   }
   heads.begin[256] = count;
   return heads;
 }
 
-/// Of dozens of variables nearly all differ from every name there already, in the first two
-/// characters.
+/// Of dozens of variables nearly all differ from every name there already.
 bool begins_as_one(std::string_view variable) {
   static constexpr auto kHeads = heads_of_variables();
-  static_assert(std::ranges::all_of(kHeads.all, [](auto head) { return head.size() >= 2; }));
-  if (variable.size() < 2) return false;
-  const auto c = static_cast<unsigned char>(variable.front());
-  return std::any_of(
-      kHeads.all.begin() + kHeads.begin[c], kHeads.all.begin() + kHeads.begin[c + 1],
-      [&](std::string_view head) { return variable[1] == head[1] && variable.starts_with(head); });
+  if (variable.size() < kHeadBytes) return false;  // with its '=' the shortest name is longer
+  const std::uint32_t bytes = first_bytes(variable.substr(0, kHeadBytes));
+  const std::size_t c = bytes & 0xffU;
+  return std::any_of(kHeads.all.begin() + kHeads.begin[c], kHeads.all.begin() + kHeads.begin[c + 1],
+                     [&](const Head& head) { return (bytes & head.mask) == head.bytes; });
 }
 
 const JobSign* sign_of(std::string_view name) {

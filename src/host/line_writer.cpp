@@ -66,8 +66,8 @@ struct LineWriter::State {
 
   /// While lines are being dropped none is taken: the line that says so stands between those before
   /// and those after. A descriptor that refused is tried with the next line.
-  void take(const std::shared_ptr<State>& self, std::string_view line) {
-    bool is_urgent = false;
+  void take(const std::shared_ptr<State>& self, std::string_view line, Haste haste) {
+    bool must_hurry = false;
     bool must_wake = false;
     {
       const std::lock_guard lock(mutex);
@@ -80,12 +80,13 @@ struct LineWriter::State {
       }
       pending.append(line);
       pending.push_back('\n');
-      is_urgent = pending.size() >= kUrgentBytes;
+      const bool was_pressing = std::exchange(is_pressing, is_pressing || haste == Haste::pressing);
+      must_hurry = is_pressing != was_pressing || pending.size() >= kUrgentBytes;
       must_wake = is_asleep;
       if (!thread.joinable()) start(self);
     }
     if (must_wake) wake.notify_one();
-    if (is_urgent) hurry.notify_one();
+    if (must_hurry) hurry.notify_one();
   }
 
   /// The thread takes no signal: those of the process are the event loop's. Without a thread the
@@ -120,8 +121,12 @@ struct LineWriter::State {
   }
 
   void gather(std::unique_lock<std::mutex>& lock) {
-    hurry.wait_for(lock, options.gather,
-                   [this] { return stopping || flushes > 0 || pending.size() >= kUrgentBytes; });
+    const auto is_enough = [this] {
+      return stopping || flushes > 0 || pending.size() >= kUrgentBytes;
+    };
+    hurry.wait_for(lock, options.gather, [&] { return is_pressing || is_enough(); });
+    if (is_pressing) hurry.wait_for(lock, options.gather_pressing, is_enough);
+    is_pressing = false;
   }
 
   /// What is written next. The word on dropped lines stands behind those that were taken before the
@@ -236,6 +241,7 @@ struct LineWriter::State {
   std::uint64_t unreported = 0;
   std::uint64_t dropped_total = 0;
   unsigned flushes = 0;
+  bool is_pressing = false;  // a line among those that wait is
   bool is_asleep = false;
   bool is_writing = false;
   bool is_refused = false;   // the last write failed: a full disk
@@ -253,8 +259,8 @@ LineWriter::~LineWriter() {
   state_->end_by(Steady::now() + state_->options.patience);
 }
 
-void LineWriter::write(std::string_view line) {
-  state_->take(state_, line);
+void LineWriter::write(std::string_view line, Haste haste) {
+  state_->take(state_, line, haste);
 }
 
 bool LineWriter::flush(std::chrono::milliseconds patience) {

@@ -14,13 +14,18 @@ namespace railhead::host {
 struct LineWriterOptions {
   int descriptor = 2;
   std::size_t capacity_bytes = std::size_t{256} * 1024;
-  /// How long the writer waits for more lines before it writes, so that many cost one system call.
-  std::chrono::milliseconds gather{5};
+  /// How long the writer waits for more lines before it writes: each time it writes it wakes itself
+  /// and who reads. So much is lost where the process is killed.
+  std::chrono::milliseconds gather{100};
+  /// The same from a line on that is pressing.
+  std::chrono::milliseconds gather_pressing{5};
   /// How long the end waits for a reader that does not read.
   std::chrono::milliseconds patience{200};
   /// The line that says how many lines were dropped. Called on the writer's thread; empty: no line.
   std::function<std::string(std::uint64_t lines)> dropped_line;
 };
+
+enum class Haste : std::uint8_t { usual, pressing };
 
 /// Complete lines to a descriptor that may block, be slow, be closed or be a full disk. Nobody who
 /// writes ever waits for it: a thread of its own does. Lines that find no room are dropped and
@@ -37,7 +42,7 @@ class LineWriter {
   ~LineWriter();
 
   /// From any thread: copies the line, to which a newline is added.
-  void write(std::string_view line);
+  void write(std::string_view line, Haste haste = Haste::pressing);
 
   /// Waits until all lines that were taken are written or refused; false where that takes longer.
   bool flush(std::chrono::milliseconds patience);

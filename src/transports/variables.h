@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -36,8 +38,26 @@ constexpr std::string_view name_of(Variable variable) {
   return kVariables[static_cast<std::size_t>(variable)];
 }
 
+/// Whether it may be one of them. Few variables of a container may, and nearly all others differ in
+/// the second character.
+constexpr bool begins_as_variable(std::string_view entry) {
+  if (entry.size() < 2) return false;
+  switch (entry[1]) {
+    case 'C': return entry.starts_with("NCCL_") || entry.starts_with("UCX_");
+    case 'V': return entry.starts_with("NVSHMEM_");
+    default: return false;
+  }
+}
+
+static_assert(std::ranges::all_of(kVariables, begins_as_variable));
+
+/// Index into kVariables of the name before "="; their number where it is none of them.
+std::size_t index_of_variable(std::string_view entry);
+
 /// "NAME=value" of a name above: a choice of NICs or transports, no secret.
-bool is_transport_variable(std::string_view entry);
+inline bool is_transport_variable(std::string_view entry) {
+  return begins_as_variable(entry) && index_of_variable(entry) < kVariables.size();
+}
 
 /// The values, as they stand: the libraries take no white space away. Of several entries of one
 /// name the last counts, as the runtime hands it on. Views the environment.

@@ -6,7 +6,7 @@ from source_tree import ROOT, SOURCE, finish
 
 # Of an event whose level or name is chosen by a condition, the literals still follow a level.
 LITERAL = re.compile(r'LogLevel::\w+[\s,:]+(?:\w+(?:\.\w+)*\(\)\s*\?\s*)?"([^"]+)"(?:\s*:\s*"([^"]+)")?')
-BY_LEVEL = re.compile(r'write\(\s*\w+(?:\([^()]*\))?,\s*"([^"]+)"')
+BY_LEVEL = re.compile(r'(?:write|tell)\(\s*\w+(?:\([^()]*\))?,\s*"([^"]+)"')
 
 logged = set()
 for path in sorted((SOURCE / "agent").glob("*.cpp")):

@@ -118,6 +118,26 @@ class LogPipe : public testing::Test {
   host::UniqueFd write_;
 };
 
+TEST_F(LogPipe, what_is_told_is_the_line_of_the_same_fields) {
+  {
+    Log log(config::LogLevel::info, config::LogFormat::text, write_.get());
+    for (const std::string& why : {std::string("two words"), std::string(300 * 1024, 'x')}) {
+      const auto tell = [&](auto add) {
+        add("pod", "a");
+        add("why", why);
+        add("end", "z");
+      };
+      log.tell(config::LogLevel::info, "e", tell);
+      log.tell(config::LogLevel::debug, "not written", tell);
+    }
+  }
+  write_.reset();
+  const auto lines = rest();
+  EXPECT_THAT(lines, HasSubstr("info e pod=a why=\"two words\" end=z\n"));
+  EXPECT_THAT(lines, HasSubstr("xxx… (307200 bytes)\" end=z\n"));
+  EXPECT_THAT(lines, Not(HasSubstr("not written")));
+}
+
 TEST_F(LogPipe, what_was_written_before_an_early_end_comes_out) {
   {
     Log(config::LogLevel::info, config::LogFormat::text, write_.get())

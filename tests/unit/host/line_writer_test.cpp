@@ -56,6 +56,49 @@ std::vector<std::string> lines_until_end(int descriptor) {
   return lines;
 }
 
+/// Each write is a message of its own.
+struct Messages {
+  Messages() {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
+    read = UniqueFd(ends[0]);
+    write = UniqueFd(ends[1]);
+  }
+
+  [[nodiscard]] std::string next() const {
+    char buffer[4096];
+    const auto size = ::recv(read.get(), buffer, sizeof buffer, 0);
+    return {buffer, static_cast<std::size_t>(size < 0 ? 0 : size)};
+  }
+
+  UniqueFd read;
+  UniqueFd write;
+};
+
+TEST(LineWriter, usual_lines_wait_for_one_that_is_pressing) {
+  Messages messages;
+  auto options = to(messages.write.get());
+  options.gather = 1h;
+  LineWriter writer(std::move(options));
+  writer.write("usual", Haste::usual);
+  writer.write("usual, too", Haste::usual);
+  writer.write("pressing", Haste::pressing);
+  EXPECT_EQ(messages.next(), "usual\nusual, too\npressing\n");
+  writer.write("the next", Haste::pressing);
+  EXPECT_EQ(messages.next(), "the next\n");
+}
+
+TEST(LineWriter, the_end_writes_usual_lines_that_wait) {
+  Messages messages;
+  auto options = to(messages.write.get());
+  options.gather = 1h;
+  {
+    LineWriter writer(std::move(options));
+    writer.write("usual", Haste::usual);
+  }
+  EXPECT_EQ(messages.next(), "usual\n");
+}
+
 TEST(LineWriter, lines_of_one_thread_come_in_their_order) {
   Pipe pipe;
   std::vector<std::string> got;
