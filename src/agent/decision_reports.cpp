@@ -29,12 +29,19 @@ proof::ContainerRecord record_after(const Decided& decided) {
   return record;
 }
 
+template <typename Add>
+void add_identity(const container::Identity& container, const Add& add) {
+  add("pod", container.pod_namespace + "/" + container.pod);
+  add("container", container.name);
+}
+
 }  // namespace
 
 LogFields fields_of(const container::Identity& container) {
   LogFields fields;
-  fields.emplace_back("pod", container.pod_namespace + "/" + container.pod);
-  fields.emplace_back("container", container.name);
+  add_identity(container, [&fields](std::string_view name, std::string_view value) {
+    fields.emplace_back(name, value);
+  });
   return fields;
 }
 
@@ -78,8 +85,7 @@ void DecisionReports::log(const Decided& decided) {
   const auto level = bad ? config::LogLevel::warn : config::LogLevel::info;
   const auto& node = table->node();
   log_.tell(level, "container", [&](auto add) {
-    add("pod", facts.identity.pod_namespace + "/" + facts.identity.pod);
-    add("container", facts.identity.name);
+    add_identity(facts.identity, add);
     add("outcome", outcome_text(decision.outcome));
     add("reason", decision.reason_code);
     add("why", decision.message);

@@ -87,36 +87,31 @@ std::string cut(std::string_view value, std::size_t kept) {
   return fmt::format("{}… ({} bytes)", whole_characters(value, kept), value.size());
 }
 
+constexpr std::size_t kMostBytes = kMaxLogLineBytes - 2;  ///< a brace and the newline
+
+/// Appends a field, of a longer value `kept` bytes. False, and the line as it was, where it would
+/// be longer than `most`.
+bool append_within(std::string& line, config::LogFormat format, std::string_view name,
+                   std::string_view value, std::size_t kept, std::size_t most) {
+  const std::size_t before = line.size();
+  if (before + name.size() + std::min(value.size(), kept) >= most) return false;
+  if (value.size() > kept) {
+    append_field(line, format, name, cut(value, kept));
+  } else {
+    append_field(line, format, name, value);
+  }
+  if (line.size() <= most) return true;
+  line.resize(before);
+  return false;
+}
+
 /// Appends fields until the line would be longer than `most`; how many were appended.
 std::size_t append_fields(std::string& line, config::LogFormat format, const LogFields& fields,
                           std::size_t kept, std::size_t most) {
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const auto& [name, value] = fields[i];
-    const std::size_t before = line.size();
-    const bool is_cut = value.size() > kept;
-    const bool may_fit = before + name.size() + std::min(value.size(), kept) < most;
-    if (may_fit && is_cut) append_field(line, format, name, cut(value, kept));
-    if (may_fit && !is_cut) append_field(line, format, name, value);
-    if (may_fit && line.size() <= most) continue;
-    line.resize(before);
-    return i;
-  }
-  return fields.size();
-}
-
-constexpr std::size_t kMostBytes = kMaxLogLineBytes - 2;  ///< a brace and the newline
-
-/// All fields behind what a line begins with, with values that are cut.
-void append_cut(std::string& line, config::LogFormat format, const LogFields& fields) {
-  const std::size_t begin = line.size();
-  for (const std::size_t kept : kKept) {
-    line.resize(begin);
-    if (append_fields(line, format, fields, kept, kMostBytes) == fields.size()) return;
-  }
-  line.resize(begin);
-  const auto done =
-      append_fields(line, format, fields, std::end(kKept)[-1], kMostBytes - kLeftOutBytes);
-  append_field(line, format, "fieldsLeftOut", std::to_string(fields.size() - done));
+  const auto left_out = std::ranges::find_if_not(fields, [&](const auto& field) {
+    return append_within(line, format, field.first, field.second, kept, most);
+  });
+  return static_cast<std::size_t>(left_out - fields.begin());
 }
 
 /// Decimal digits, with zeros in front.
@@ -170,13 +165,22 @@ LogLine::LogLine(config::LogFormat format, std::chrono::system_clock::time_point
   } else {
     text_ += event;
   }
+  head_bytes_ = text_.size();
 }
 
 void LogLine::add(std::string_view name, std::string_view value) {
-  fits_ = fits_ && text_.size() + name.size() + value.size() < kMostBytes;
-  if (!fits_) return;
-  append_field(text_, format_, name, value);
-  fits_ = text_.size() <= kMostBytes;
+  fits_ = fits_ && append_within(text_, format_, name, value, kMostBytes, kMostBytes);
+}
+
+void LogLine::cut_to(const LogFields& fields) {
+  for (const std::size_t kept : kKept) {
+    text_.resize(head_bytes_);
+    if (append_fields(text_, format_, fields, kept, kMostBytes) == fields.size()) return;
+  }
+  text_.resize(head_bytes_);
+  const auto done =
+      append_fields(text_, format_, fields, std::end(kKept)[-1], kMostBytes - kLeftOutBytes);
+  append_field(text_, format_, "fieldsLeftOut", std::to_string(fields.size() - done));
 }
 
 std::string LogLine::finish() && {
@@ -187,12 +191,8 @@ std::string LogLine::finish() && {
 std::string format_line(config::LogFormat format, std::chrono::system_clock::time_point when,
                         config::LogLevel level, std::string_view event, const LogFields& fields) {
   LogLine line(format, when, level, event);
-  const std::size_t begin = line.text_.size();
   for (const auto& [name, value] : fields) line.add(name, value);
-  if (!line.fits()) {
-    line.text_.resize(begin);
-    append_cut(line.text_, format, fields);
-  }
+  if (!line.fits()) line.cut_to(fields);
   return std::move(line).finish();
 }
 

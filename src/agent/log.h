@@ -34,14 +34,15 @@ class LogLine {
   /// All fields found room.
   [[nodiscard]] bool fits() const { return fits_; }
 
+  /// All fields anew, with values that are cut.
+  void cut_to(const LogFields& fields);
+
   [[nodiscard]] std::string finish() &&;
 
  private:
-  friend std::string format_line(config::LogFormat, std::chrono::system_clock::time_point,
-                                 config::LogLevel, std::string_view, const LogFields&);
-
   const config::LogFormat format_;
   std::string text_;
+  std::size_t head_bytes_ = 0;  ///< before the first field
   bool fits_ = true;
 };
 
@@ -63,12 +64,14 @@ class Log {
     if (!enabled(level)) return;
     LogLine line(format_, clock_.calendar(), level, event);
     tell([&line](std::string_view name, std::string_view value) { line.add(name, value); });
-    if (line.fits()) return writer_.write(std::move(line).finish(), haste_of(level));
-    LogFields fields;
-    tell([&fields](std::string_view name, std::string_view value) {
-      fields.emplace_back(name, value);
-    });
-    write(level, event, fields);
+    if (!line.fits()) {
+      LogFields fields;
+      tell([&fields](std::string_view name, std::string_view value) {
+        fields.emplace_back(name, value);
+      });
+      line.cut_to(fields);
+    }
+    writer_.write(std::move(line).finish(), haste_of(level));
   }
 
   void set_level(config::LogLevel level) { level_ = level; }

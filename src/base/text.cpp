@@ -131,13 +131,18 @@ Result<std::uint64_t> parse_number(std::string_view text) {
 }
 
 std::string to_hex(std::uint64_t number, unsigned digits) {
+  std::string text;
+  append_hex(text, number, digits);
+  return text;
+}
+
+void append_hex(std::string& out, std::uint64_t number, unsigned digits) {
   static constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text(digits, '0');
-  for (auto at = text.rbegin(); at != text.rend(); ++at) {
+  out.append(digits, '0');
+  for (auto at = out.rbegin(); digits > 0; ++at, --digits) {
     *at = kDigits[number & 15U];
     number >>= 4;
   }
-  return text;
 }
 
 std::string decimal_text(double number) {

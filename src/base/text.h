@@ -65,6 +65,7 @@ Result<std::uint64_t> parse_number(std::string_view text);
 /// Lower-case hexadecimal, with exactly so many digits: leading zeros, or without what does not
 /// fit.
 std::string to_hex(std::uint64_t number, unsigned digits);
+void append_hex(std::string& out, std::uint64_t number, unsigned digits);
 
 /// With as many decimal places as it needs, six at most: "400", "2.5".
 std::string decimal_text(double number);

@@ -76,7 +76,9 @@ constexpr Heads heads_of_variables() {
 /// Of dozens of variables nearly all differ from every name there already.
 bool begins_as_one(std::string_view variable) {
   static constexpr auto kHeads = heads_of_variables();
-  if (variable.size() < kHeadBytes) return false;  // with its '=' the shortest name is longer
+  static_assert(std::ranges::all_of(
+      kJobVariables, [](const auto& sign) { return sign.name.size() >= kHeadBytes; }));
+  if (variable.size() < kHeadBytes) return false;
   const std::uint32_t bytes = first_bytes(variable.substr(0, kHeadBytes));
   const std::size_t c = bytes & 0xffU;
   return std::any_of(kHeads.all.begin() + kHeads.begin[c], kHeads.all.begin() + kHeads.begin[c + 1],

@@ -80,8 +80,9 @@ struct LineWriter::State {
       }
       pending.append(line);
       pending.push_back('\n');
-      const bool was_pressing = std::exchange(is_pressing, is_pressing || haste == Haste::pressing);
-      must_hurry = is_pressing != was_pressing || pending.size() >= kUrgentBytes;
+      const bool begins_to_press = haste == Haste::pressing && !is_pressing;
+      is_pressing = is_pressing || begins_to_press;
+      must_hurry = begins_to_press || pending.size() >= kUrgentBytes;
       must_wake = is_asleep;
       if (!thread.joinable()) start(self);
     }

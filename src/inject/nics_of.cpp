@@ -207,11 +207,7 @@ void narrow(const Case& given, NicChoice& choice) {
 /// What its own environment names and the deal leaves out, of pools whose slots admit to the whole
 /// pool: who replaced such a pool's plugin had all of its NICs.
 void add_named_in_pools(const Case& given, NicChoice& choice) {
-  const auto& shared = given.facts.allocated.shared;
-  if (given.facts.gpus.indices.empty() || shared.empty() || given.facts.wishes.nics ||
-      choice.nics.empty()) {
-    return;
-  }
+  if (given.facts.gpus.indices.empty() || given.facts.wishes.nics || choice.nics.empty()) return;
   const auto reading =
       transports_of(given.request, given.facts.surroundings, given.table, choice.nics);
   std::vector<std::size_t> added;
@@ -220,6 +216,7 @@ void add_named_in_pools(const Case& given, NicChoice& choice) {
     const auto admits = [&](const container::SharedAllocation& held) {
       return held.slots == held.pool && contains(held.pool, one.nic);
     };
+    const auto& shared = given.facts.allocated.shared;
     if (!given.table.usable()[one.nic].usable ||
         std::none_of(shared.begin(), shared.end(), admits)) {
       continue;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/pci.h"
 
-#include <array>
-#include <cstddef>
-
 #include "base/text.h"
 
 namespace railhead::node {
@@ -52,20 +49,17 @@ Result<PciAddress> PciAddress::parse(std::string_view text) {
 }
 
 std::string PciAddress::str() const {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::array<char, sizeof "00000000:00:00.0" - 1> text{};
-  std::size_t size = 0;
-  const auto append = [&](std::uint32_t number, unsigned digits, char behind) {
-    while (digits > 0) text[size++] = kDigits[(number >> (4 * --digits)) & 0xfU];
-    if (behind != '\0') text[size++] = behind;
-  };
   unsigned digits = 4;  // as the kernel's %04x: a domain may have more
   while (digits < 8 && domain >> (4 * digits) != 0) ++digits;
-  append(domain, digits, ':');
-  append(bus, 2, ':');
-  append(device, 2, '.');
-  append(function, 1, '\0');
-  return {text.data(), size};
+  std::string text;
+  append_hex(text, domain, digits);
+  text += ':';
+  append_hex(text, bus, 2);
+  text += ':';
+  append_hex(text, device, 2);
+  text += '.';
+  append_hex(text, function, 1);
+  return text;
 }
 
 }  // namespace railhead::node

@@ -13,7 +13,6 @@ constexpr std::size_t kLongestName =
 }  // namespace
 
 std::size_t index_of_variable(std::string_view entry) {
-  if (!begins_as_variable(entry)) return kVariables.size();
   const auto equals = entry.substr(0, kLongestName + 1).find('=');
   if (equals == std::string_view::npos) return kVariables.size();
   const auto* at = std::ranges::find(kVariables, entry.substr(0, equals));
@@ -22,6 +21,7 @@ std::size_t index_of_variable(std::string_view entry) {
 
 Values::Values(const std::vector<std::string_view>& environment) {
   for (const std::string_view entry : environment) {
+    if (!begins_as_variable(entry)) continue;
     const std::size_t at = index_of_variable(entry);
     if (at == kVariables.size()) continue;
     values_[at] = entry.substr(kVariables[at].size() + 1);

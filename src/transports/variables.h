@@ -38,8 +38,8 @@ constexpr std::string_view name_of(Variable variable) {
   return kVariables[static_cast<std::size_t>(variable)];
 }
 
-/// Whether it may be one of them. Few variables of a container may, and nearly all others differ in
-/// the second character.
+/// Whether it begins as one of them. Few variables of a container do, and nearly all others differ
+/// in the second character.
 constexpr bool begins_as_variable(std::string_view entry) {
   if (entry.size() < 2) return false;
   switch (entry[1]) {

@@ -75,11 +75,15 @@ struct Messages {
   UniqueFd write;
 };
 
+LineWriterOptions gathered_for_an_hour_to(int descriptor) {
+  auto options = to(descriptor);
+  options.gather = 1h;
+  return options;
+}
+
 TEST(LineWriter, usual_lines_wait_for_one_that_is_pressing) {
   Messages messages;
-  auto options = to(messages.write.get());
-  options.gather = 1h;
-  LineWriter writer(std::move(options));
+  LineWriter writer(gathered_for_an_hour_to(messages.write.get()));
   writer.write("usual", Haste::usual);
   writer.write("usual, too", Haste::usual);
   writer.write("pressing", Haste::pressing);
@@ -90,10 +94,8 @@ TEST(LineWriter, usual_lines_wait_for_one_that_is_pressing) {
 
 TEST(LineWriter, the_end_writes_usual_lines_that_wait) {
   Messages messages;
-  auto options = to(messages.write.get());
-  options.gather = 1h;
   {
-    LineWriter writer(std::move(options));
+    LineWriter writer(gathered_for_an_hour_to(messages.write.get()));
     writer.write("usual", Haste::usual);
   }
   EXPECT_EQ(messages.next(), "usual\n");
