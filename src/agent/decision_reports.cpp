@@ -80,12 +80,12 @@ void DecisionReports::count(const Decided& decided) {
 }
 
 void DecisionReports::log(const Decided& decided) {
-  const auto& [facts, decision, table, without] = decided;
+  const auto& decision = decided.decision;
   const bool bad = decision.outcome == inject::Outcome::refused || !decision.remarks.empty();
   const auto level = bad ? config::LogLevel::warn : config::LogLevel::info;
-  const auto& node = table->node();
+  const auto& node = decided.table->node();
   log_.tell(level, "container", [&](auto add) {
-    add_identity(facts.identity, add);
+    add_identity(decided.facts.identity, add);
     add("outcome", outcome_text(decision.outcome));
     add("reason", decision.reason_code);
     add("why", decision.message);
@@ -98,7 +98,7 @@ void DecisionReports::log(const Decided& decided) {
     if (decision.adjustment.memlock_bytes) {
       add("memlock", limit_text(*decision.adjustment.memlock_bytes));
     }
-    if (!without.empty()) add("without", without);
+    if (!decided.without.empty()) add("without", decided.without);
     for (const auto& one : decision.remarks) add("remark." + one.code, one.text);
   });
 }
