@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent on one screen: what it is made of, the order in which it starts and ends, and how it
-// takes on another configuration. Everything here runs on the deciding thread, which never waits
-// (docs/design/0005-an-agent-that-never-waits.md).
+// The agent as a list of services: what it is made of, the order in which it starts and ends, and
+// how it takes on another configuration. Everything here runs on the deciding thread, which never
+// waits (docs/design/0005-an-agent-that-never-waits.md).
 #include "agent/agent.h"
 
 #include <algorithm>
@@ -54,6 +54,8 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{1000};
 /// From a signal to the end, at most; Kubernetes waits 30 s by default.
 constexpr std::chrono::seconds kLongestEnd{8};
+/// Of the loop, at the end: far more than a runtime has asked by then.
+constexpr int kLastTurns = 1000;
 constexpr std::chrono::milliseconds kEndStep{10};
 /// A configuration that waits longer than this for the machine is logged.
 constexpr std::chrono::milliseconds kConfigWaitWorthSaying{1000};
@@ -110,7 +112,9 @@ class Agent {
     end_on_signals();
     loop_.run();
     loop_.restart();
-    loop_.poll();  // what the runtime has asked already is answered
+    // What the runtime has asked already is answered. Who floods the port must not hold up the end.
+    for (int turn = 0; turn < kLastTurns && loop_.poll_one() > 0; ++turn) {
+    }
     end_services();
     return outcome_;
   }

@@ -93,23 +93,32 @@ std::map<std::string, std::vector<std::string>> ContainerCache::holders_of(
 
 void ContainerCache::complete(std::vector<proof::ContainerRecord>& records,
                               const usage::Usage& usage) {
-  const std::lock_guard lock(mutex_);
+  const auto noted = take_stock(usage);
   std::set<std::string> named;
   for (auto& record : records) {
     named.insert(record.container_id);
-    const auto noted = by_id_.find(record.container_id);
-    if (noted == by_id_.end()) continue;
-    auto seen = unpacked(noted->first, noted->second);
-    if (noted->second.is_checked) record.gpus = std::move(seen.gpus);
+    const auto found = noted.find(record.container_id);
+    if (found == noted.end()) continue;
+    auto seen = unpacked(found->first, found->second);
+    if (found->second.is_checked) record.gpus = std::move(seen.gpus);
     // Containerd writes no annotation of the kubelet's into a bundle: only NRI shows a slot.
     if (record.asked.empty()) record.asked = std::move(seen.asked);
   }
+  for (const auto& [id, entry] : noted) {
+    const bool runs = usage.containers.contains(id);
+    if (runs && !named.contains(id)) records.push_back(unpacked(id, entry));
+  }
+}
+
+std::map<std::string, ContainerCache::Entry> ContainerCache::take_stock(const usage::Usage& usage) {
+  const std::lock_guard lock(mutex_);
+  auto all = by_id_;
   for (auto at = by_id_.begin(); at != by_id_.end();) {
-    const bool runs = usage.containers.contains(at->first);
-    if (runs && !named.contains(at->first)) records.push_back(unpacked(at->first, at->second));
-    const bool keep = runs || std::exchange(at->second.fresh, false);
+    const bool keep =
+        usage.containers.contains(at->first) || std::exchange(at->second.fresh, false);
     at = keep ? std::next(at) : by_id_.erase(at);
   }
+  return all;
 }
 
 }  // namespace railhead::agent

@@ -45,6 +45,10 @@ class ContainerCache {
     bool fresh = true;  ///< noted since the last reading
   };
 
+  /// All that were noted. Those that the reading lacks are forgotten, unless they are fresh. The
+  /// lock is held for this pass alone: who notes a container has the next one to answer.
+  std::map<std::string, Entry> take_stock(const usage::Usage& usage);
+
   static Entry packed(const proof::ContainerRecord& record);
   static proof::ContainerRecord unpacked(const std::string& id, const Entry& entry);
 

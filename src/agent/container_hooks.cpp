@@ -22,9 +22,8 @@ nri::CreateAnswer take_answer(inject::Decision& decision) {
   if (decision.outcome == inject::Outcome::refused) {
     answer.refusal = decision.message;
   } else if (!decision.adjustment.empty()) {
-    const auto memlock = decision.adjustment.memlock_bytes;
-    answer.adjustment = std::exchange(decision.adjustment, {});
-    decision.adjustment.memlock_bytes = memlock;
+    answer.adjustment.emplace(std::move(decision.adjustment));
+    decision.adjustment.memlock_bytes = answer.adjustment->memlock_bytes;
   }
   return answer;
 }
@@ -39,18 +38,19 @@ bool are_all_held(const container::GpuFacts& named, const container::GpuFacts& h
 ContainerHooks::ContainerHooks(ContainerHooksParts parts)
     : parts_(parts),
       reports_(parts.log, parts.metrics, parts.containers, parts.events),
-      existing_({parts.machine, parts.kubelet, reports_, parts.log, parts.metrics}) {}
+      existing_({parts.machine, parts.kubelet, reports_, parts.log, parts.metrics, parts.clock}) {}
 
 void ContainerHooks::configured(const nri::RuntimePeer& peer) {
   claim_timeout_ = peer.request_timeout / 2;  // well before the session's own deadline
   patience_ = peer.request_timeout / 4;
   is_runtime_known_ = false;
+  was_not_understood_ = false;
   // What was read of the same runtime before counts until it is read again.
   if (ability_.name != peer.name || ability_.version != peer.version) {
     ability_ = ability_of(peer, RuntimeProcess{});
   }
   topology_provided_.reset();
-  existing_.begin();
+  existing_.begin(patience_);
   decltype(Metrics::nri_runtime_info)::Now runtime;
   runtime.add(1, metrics::Label<"name">(peer.name), label::Version(peer.version),
               metrics::Label<"nri">(peer.nri_version));
@@ -98,6 +98,12 @@ void ContainerHooks::runtime_read(const nri::RuntimePeer& peer,
   }
 }
 
+void ContainerHooks::not_understood(const Error& why) {
+  const bool news = !std::exchange(was_not_understood_, true);
+  parts_.log.write(news ? config::LogLevel::error : config::LogLevel::debug,
+                   "container request not understood", {{"why", why.message}});
+}
+
 void ContainerHooks::answered(std::chrono::nanoseconds took) {
   parts_.metrics.nri_answer_seconds.observe(std::chrono::duration<double>(took).count());
 }
@@ -110,11 +116,11 @@ void ContainerHooks::existing(const container::Request& container) {
   existing_.add(container, ability_);
 }
 
-void ContainerHooks::synchronized(std::size_t pods, std::size_t containers) {
-  parts_.link.set_connected(true);
+void ContainerHooks::synchronized(const nri::StateCounts& counts) {
+  parts_.link.set_connected();
   was_connected_ = true;
   last_error_.clear();
-  existing_.end(pods, containers, claim_timeout_, ability_);
+  existing_.end(counts, claim_timeout_, ability_);
 }
 
 void ContainerHooks::sandbox_runs(const container::Request& pod) {
@@ -123,7 +129,7 @@ void ContainerHooks::sandbox_runs(const container::Request& pod) {
 
 /// Most are answered at once; only one that waits is kept.
 void ContainerHooks::create(const container::Request& request,
-                            std::function<void(nri::CreateAnswer)> done) {
+                            std::function<void(const nri::CreateAnswer&)> done) {
   Hook hook{&request, std::move(done)};
   const auto need = next_need(hook);
   if (need == Need::nothing) return answer(hook);
@@ -143,9 +149,10 @@ ContainerHooks::Need ContainerHooks::next_need(Hook& hook) {
   examine_by(parts_.machine.table(), hook);
   if (needs_kubelet_answer(hook) && !is_known_of_kubelet(hook)) return Need::kubelet;
   const bool hangs = parts_.machine.is_stale() && !parts_.machine.is_behind();
+  const auto& gpus = hook.examined->facts.gpus;
   const bool is_claim = parts_.kubelet != nullptr && !hook.kubelet_answer &&
-                        hook.facts.gpus.claim == container::GpuClaim::unchecked;
-  if (hook.is_patient && !hangs && !is_claim && is_first_to_miss(hook.facts.gpus)) {
+                        gpus.claim == container::GpuClaim::unchecked;
+  if (hook.is_patient && !hangs && !is_claim && is_first_to_miss(gpus)) {
     return Need::unknown_gpu;
   }
   return Need::nothing;
@@ -163,17 +170,17 @@ void ContainerHooks::begin_wait(const HookRef& hook, Need need) {
 
 void ContainerHooks::examine_by(std::shared_ptr<const inject::DecisionTable> table,
                                 Hook& hook) const {
-  if (hook.table == table) return;
-  hook.table = std::move(table);
-  hook.facts = inject::examine(*hook.request, *hook.table);
+  if (hook.examined && hook.examined->table == table) return;
+  auto& examined = hook.examined.emplace(*hook.request, std::move(table));
   if (hook.kubelet_answer) {
-    inject::take_kubelet_answer(*hook.kubelet_answer, *hook.request, *hook.table, hook.facts);
+    inject::take_kubelet_answer(*hook.kubelet_answer, *hook.request, *examined.table,
+                                examined.facts);
   }
 }
 
 bool ContainerHooks::needs_kubelet_answer(const Hook& hook) const {
   return parts_.kubelet != nullptr && !hook.kubelet_answer &&
-         inject::needs_kubelet(hook.facts, *hook.table);
+         inject::needs_kubelet(hook.examined->facts, *hook.examined->table);
 }
 
 void ContainerHooks::wait_for_table(const HookRef& hook) {
@@ -186,8 +193,8 @@ void ContainerHooks::wait_for_table(const HookRef& hook) {
 }
 
 void ContainerHooks::ask_kubelet(const HookRef& hook) {
-  wait(hook, "the word of the kubelet");
-  parts_.kubelet->ask(*hook->request, hook->table, claim_timeout_,
+  wait(hook, "the answer of the kubelet");
+  parts_.kubelet->ask(*hook->request, hook->examined->table, claim_timeout_,
                       [this, hook](inject::KubeletAnswer given) {
                         if (!resume(*hook)) return;
                         take(std::move(given), *hook) ? go_on(hook) : ask_kubelet(hook);
@@ -195,20 +202,20 @@ void ContainerHooks::ask_kubelet(const HookRef& hook) {
 }
 
 bool ContainerHooks::is_known_of_kubelet(Hook& hook) {
-  auto known = parts_.kubelet->known(*hook.request, *hook.table);
+  auto known = parts_.kubelet->known(*hook.request, *hook.examined->table);
   return known && take(*std::move(known), hook);
 }
 
 /// False for a kept answer that is not the container's: it has to be asked for anew.
 bool ContainerHooks::take(inject::KubeletAnswer given, Hook& hook) {
   if (given.state != inject::KubeletAnswer::State::no_kubelet) {
-    auto held =
-        inject::gpus_of(*hook.request, *hook.table, hook.facts.surroundings.privileged, given);
-    if (given.is_kept && !are_all_held(hook.facts.gpus, held)) {
+    auto& [table, facts] = *hook.examined;
+    auto held = inject::gpus_of(*hook.request, *table, facts.surroundings.privileged, given);
+    if (given.is_kept && !are_all_held(facts.gpus, held)) {
       parts_.kubelet->forget(hook.request->pod_uid);
       return false;
     }
-    inject::take_gpus(std::move(held), hook.facts);
+    inject::take_gpus(std::move(held), facts);
   }
   hook.kubelet_answer = std::move(given);
   return true;
@@ -253,7 +260,7 @@ nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request)
   examine_by(parts_.machine.table(), *hook);
   if (needs_kubelet_answer(*hook)) {
     inject::take_kubelet_answer({inject::KubeletAnswer::State::unanswered, {}, false}, request,
-                                *hook->table, hook->facts);
+                                *hook->examined->table, hook->examined->facts);
   }
   auto decided = conclude(*hook);
   decided.without = without;
@@ -263,25 +270,25 @@ nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request)
 }
 
 Decided ContainerHooks::conclude(const Hook& hook) {
+  const auto& [table, facts] = *hook.examined;
   if (!hook.is_fresh && parts_.machine.is_stale()) {
     parts_.metrics.nri_stale_decisions.add();
-    auto fields = fields_of(hook.facts.identity);
+    auto fields = fields_of(facts.identity);
     fields.emplace_back("why", "the machine changed, and that is not read yet, or cannot be read");
     parts_.log.write(config::LogLevel::warn, "decided by the last reading", fields);
   }
   // A newer table may have the same file.
   ability_.has_topology_file =
-      topology_provided_ && (topology_provided_ == hook.table ||
-                             topology_provided_->topology_file() == hook.table->topology_file());
-  auto decision = inject::decide(*hook.request, hook.facts, *hook.table, ability_);
-  return {hook.facts, std::move(decision), hook.table, {}};
+      topology_provided_ && (topology_provided_ == table ||
+                             topology_provided_->topology_file() == table->topology_file());
+  return {facts, inject::decide(*hook.request, facts, *table, ability_), table, {}};
 }
 
 void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds retry_in) {
   ++connection_;
   waiting_.clear();  // nobody hears their answers
   parts_.link.set_unanswered(0);
-  parts_.link.set_connected(false);
+  parts_.link.set_disconnected(why.message);
   parts_.metrics.nri_disconnects.add();
   const bool news = was_connected_ || why.message != last_error_;
   was_connected_ = false;

@@ -19,7 +19,9 @@
 #include "agent/metrics.h"
 #include "agent/runtime_link.h"
 #include "agent/runtime_process.h"
+#include "host/clock.h"
 #include "inject/decide.h"
+#include "inject/examine.h"
 #include "nri/session.h"
 
 namespace railhead::agent {
@@ -31,6 +33,7 @@ struct ContainerHooksParts {
   RuntimeLink& link;
   Log& log;
   Metrics& metrics;
+  host::Clock& clock;
   KubeletAnswers* kubelet = nullptr;     ///< null: there is none, the environment is trusted
   ContainerCache* containers = nullptr;  ///< where every container is noted
   PodEvents* events = nullptr;           ///< what is posted to pods; null: nothing
@@ -51,12 +54,13 @@ class ContainerHooks : public nri::Handler {
 
   void configured(const nri::RuntimePeer& peer) override;
   void existing(const container::Request& container) override;
-  void synchronized(std::size_t pods, std::size_t containers) override;
+  void synchronized(const nri::StateCounts& counts) override;
+  void not_understood(const Error& why) override;
   void answered(std::chrono::nanoseconds took) override;
   [[nodiscard]] bool reads_annotation(std::string_view key) const override;
   void sandbox_runs(const container::Request& pod) override;
   void create(const container::Request& request,
-              std::function<void(nri::CreateAnswer)> done) override;
+              std::function<void(const nri::CreateAnswer&)> done) override;
   /// Decides by what the hook has heard. A kubelet that was not heard leaves out only what the
   /// environment alone names; `required` holds.
   nri::CreateAnswer on_deadline(const container::Request& request) override;
@@ -68,13 +72,21 @@ class ContainerHooks : public nri::Handler {
   }
 
  private:
+  /// What was found out of a container, and the table that it was found with.
+  struct Examined {
+    Examined(const container::Request& request, std::shared_ptr<const inject::DecisionTable> with)
+        : table(std::move(with)),
+          facts(inject::examine(request, *table)) {}
+
+    std::shared_ptr<const inject::DecisionTable> table;
+    container::Facts facts;
+  };
+
   /// A container whose creation has not been answered.
   struct Hook {
     const container::Request* request;  ///< lives until `done` is gone
-    std::function<void(nri::CreateAnswer)> done;
-    std::shared_ptr<const inject::DecisionTable> table =
-        nullptr;  ///< that the facts were found with
-    container::Facts facts = {};
+    std::function<void(const nri::CreateAnswer&)> done;
+    std::optional<Examined> examined = {};  ///< absent until there is nothing to wait for before it
     std::optional<inject::KubeletAnswer> kubelet_answer = {};
     std::string_view waits_for = {};  ///< a literal; "": nothing
     bool is_patient = true;           ///< no wait was in vain
@@ -116,6 +128,7 @@ class ContainerHooks : public nri::Handler {
   std::set<std::string> missed_;  ///< ids of GPUs that were looked for in vain
   std::shared_ptr<const inject::DecisionTable> topology_provided_;
   bool was_connected_ = true;
+  bool was_not_understood_ = false;  ///< a request of this connection
   std::string last_error_;
 };
 

@@ -19,7 +19,24 @@ const container::PodHoldings* find_pod(const std::vector<container::PodHoldings>
 
 }  // namespace
 
-void ExistingContainers::begin() {
+class ExistingContainers::Work {
+ public:
+  explicit Work(ExistingContainers& whose)
+      : whose_(whose),
+        since_(whose.parts_.clock.now()) {}
+
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  ~Work() { whose_.left_ -= whose_.parts_.clock.now() - since_; }
+
+ private:
+  ExistingContainers& whose_;
+  std::chrono::steady_clock::time_point since_;
+};
+
+void ExistingContainers::begin(std::chrono::milliseconds budget) {
+  budget_ = left_ = budget;
   table_.reset();
   lacking_ = 0;
   not_judged_ = 0;
@@ -34,6 +51,11 @@ void ExistingContainers::add(const container::Request& container,
     table_ = parts_.machine.table();
     is_read_ = parts_.machine.is_read();
   }
+  if (left_.count() <= 0) {
+    ++not_judged_;
+    return;
+  }
+  const Work work(*this);
   const auto facts = inject::examine(container, *table_);
   if (parts_.kubelet != nullptr && inject::needs_kubelet(facts, *table_) &&
       undecided_bytes_ < kMaxUndecidedBytes) {
@@ -60,20 +82,20 @@ void ExistingContainers::judge(const container::Request& container, const contai
   parts_.log.write(config::LogLevel::warn, "container without its devices", fields);
 }
 
-void ExistingContainers::end(std::size_t pods, std::size_t containers,
-                             std::chrono::milliseconds patience,
+void ExistingContainers::end(const nri::StateCounts& counts, std::chrono::milliseconds patience,
                              const inject::RuntimeAbility& runtime) {
+  not_judged_ += counts.passed_over;
   if (undecided_.empty()) {
     table_.reset();
-    return report(pods, containers, "");
+    return report(counts, "");
   }
-  parts_.kubelet->ask_all(patience,
-                          [this, pods, containers, runtime, asked = round_](const auto& all) {
-                            if (asked != round_) return;
-                            settle(all, runtime);
-                            const bool doubt = !all && all.error().code != ErrorCode::unavailable;
-                            report(pods, containers, doubt ? all.error().message : "");
-                          });
+  parts_.kubelet->ask_all(patience, [this, counts, runtime, asked = round_](const auto& all) {
+    if (asked != round_) return;
+    left_ = budget_;
+    settle(all, runtime);
+    const bool doubt = !all && all.error().code != ErrorCode::unavailable;
+    report(counts, doubt ? all.error().message : "");
+  });
 }
 
 /// Where nobody knows, claims are trusted: a report too many harms nobody.
@@ -81,6 +103,11 @@ void ExistingContainers::settle(const Result<std::vector<container::PodHoldings>
                                 const inject::RuntimeAbility& runtime) {
   const auto table = std::exchange(table_, nullptr);
   for (const auto& kept : std::exchange(undecided_, {})) {
+    if (left_.count() <= 0) {
+      ++not_judged_;
+      continue;
+    }
+    const Work work(*this);
     const auto& request = kept.request();
     inject::KubeletAnswer answer;
     if (pods) {
@@ -94,11 +121,10 @@ void ExistingContainers::settle(const Result<std::vector<container::PodHoldings>
   }
 }
 
-void ExistingContainers::report(std::size_t pods, std::size_t containers,
-                                const std::string& doubt) {
+void ExistingContainers::report(const nri::StateCounts& counts, const std::string& doubt) {
   parts_.metrics.nri_containers_missing_devices.set(lacking_);
-  LogFields fields{{"pods", std::to_string(pods)},
-                   {"containers", std::to_string(containers)},
+  LogFields fields{{"pods", std::to_string(counts.pods)},
+                   {"containers", std::to_string(counts.containers)},
                    {"withoutDevices", std::to_string(lacking_)}};
   if (not_judged_ > 0) fields.emplace_back("notJudged", std::to_string(not_judged_));
   if (!doubt.empty()) fields.emplace_back("judgedWithoutTheKubelet", doubt);

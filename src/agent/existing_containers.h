@@ -11,6 +11,8 @@
 #include "agent/gpu_claims.h"
 #include "agent/machine_tables.h"
 #include "container/kept_request.h"
+#include "host/clock.h"
+#include "nri/session.h"
 
 namespace railhead::agent {
 
@@ -25,24 +27,30 @@ class ExistingContainers {
     DecisionReports& reports;
     Log& log;
     Metrics& metrics;
+    host::Clock& clock;
   };
 
   explicit ExistingContainers(Parts parts)
       : parts_(parts) {}
 
-  /// A new Synchronize begins; what is on its way for the one before is forgotten.
-  void begin();
+  /// A new Synchronize begins; what is on its way for the one before is forgotten. Judging takes
+  /// `budget` at most, and as much once the kubelet has answered: all containers share one timeout
+  /// of the runtime, and their annotations can be laborious. The rest is not judged.
+  void begin(std::chrono::milliseconds budget);
   void add(const container::Request& container, const inject::RuntimeAbility& runtime);
-  /// After the last one: how many pods and containers there were.
-  void end(std::size_t pods, std::size_t containers, std::chrono::milliseconds patience,
+  /// After the last one.
+  void end(const nri::StateCounts& counts, std::chrono::milliseconds patience,
            const inject::RuntimeAbility& runtime);
 
  private:
+  /// A clock that runs while containers are judged.
+  class Work;
+
   void judge(const container::Request& container, const container::Facts& facts,
              const inject::DecisionTable& table, const inject::RuntimeAbility& runtime);
   void settle(const Result<std::vector<container::PodHoldings>>& pods,
               const inject::RuntimeAbility& runtime);
-  void report(std::size_t pods, std::size_t containers, const std::string& doubt);
+  void report(const nri::StateCounts& counts, const std::string& doubt);
 
   /// Texts of requests that wait for the kubelet's answer; what comes after that is judged as
   /// though there were no kubelet.
@@ -53,7 +61,9 @@ class ExistingContainers {
       table_;                   ///< one for all; absent before the first container
   bool is_read_ = false;        ///< the table is of a machine that was read
   std::size_t lacking_ = 0;     ///< containers without their devices
-  std::size_t not_judged_ = 0;  ///< because the machine has not been read
+  std::size_t not_judged_ = 0;  ///< because the machine has not been read, or time was up
+  std::chrono::nanoseconds budget_{0};
+  std::chrono::nanoseconds left_{0};  ///< of the budget
   std::vector<container::KeptRequest> undecided_;
   std::size_t undecided_bytes_ = 0;
   std::uint64_t round_ = 0;  ///< tells a late answer of the kubelet from one to this Synchronize

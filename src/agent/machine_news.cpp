@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/contains.h"
+
 namespace railhead::agent {
 namespace {
 
@@ -78,6 +80,16 @@ void log_nics(const inject::DecisionTable* before, const inject::DecisionTable& 
   }
 }
 
+/// Of what was said of the table before (null: the first) nothing is said again: a port that goes
+/// up and down makes a table each time.
+template <typename ListOf, typename Say>
+void for_each_new(const inject::DecisionTable* before, const inject::DecisionTable& now,
+                  const ListOf& list_of, const Say& say) {
+  for (const auto& one : list_of(now)) {
+    if (before == nullptr || !contains(list_of(*before), one)) say(one);
+  }
+}
+
 }  // namespace
 
 void publish_machine(const inject::DecisionTable& table, Metrics& metrics) {
@@ -112,19 +124,26 @@ void log_machine(const inject::DecisionTable* before, const inject::DecisionTabl
              {"origin", now.topology().origin},
              {"confidence", std::string(to_string(now.topology().confidence))}});
   log_nics(before, now, log);
-  for (const auto& problem : now.node().problems) {
-    log.write(config::LogLevel::warn, "node problem",
-              {{"path", problem.path}, {"what", problem.what}});
-  }
-  for (const auto& warning : now.topology().warnings) {
-    log.write(config::LogLevel::warn, "topology", {{"what", warning}});
-  }
-  for (const auto& conflict : now.pools().conflicts) {
-    log.write(config::LogLevel::error, "pools", {{"what", conflict}});
-  }
-  for (const auto& warning : now.deal().warnings) {
-    log.write(config::LogLevel::warn, "deal", {{"what", warning}});
-  }
+  for_each_new(
+      before, now, [](const auto& table) -> auto& { return table.node().problems; },
+      [&](const node::Problem& problem) {
+        log.write(config::LogLevel::warn, "node problem",
+                  {{"path", problem.path}, {"what", problem.what}});
+      });
+  const auto log_new = [&](config::LogLevel level, const char* event, const auto& list_of) {
+    for_each_new(before, now, list_of, [&](const std::string& what) {
+      log.write(level, event, {{"what", what}});
+    });
+  };
+  log_new(
+      config::LogLevel::warn, "topology",
+      [](const auto& table) -> auto& { return table.topology().warnings; });
+  log_new(
+      config::LogLevel::error, "pools",
+      [](const auto& table) -> auto& { return table.pools().conflicts; });
+  log_new(
+      config::LogLevel::warn, "deal",
+      [](const auto& table) -> auto& { return table.deal().warnings; });
 }
 
 }  // namespace railhead::agent

@@ -18,8 +18,8 @@ constexpr std::chrono::seconds kUntilGivenBack{1};
 /// Users can touch device nodes as often as they like. The nodes are looked at no more often.
 constexpr std::chrono::milliseconds kTouchPause{100};
 /// The pause after a reading lasts so many times as long as the reading did: so short readings take
-/// a quarter of the time.
-constexpr int kPauseOfReading = 3;
+/// a third of the time.
+constexpr int kPauseOfReading = 2;
 
 }  // namespace
 

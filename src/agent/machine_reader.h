@@ -4,7 +4,7 @@
 // Invariants
 // * The deciding thread waits for the events, and wishes for a reading when one comes. A wish has a
 //   number; wishes that came up to the beginning of a reading are all fulfilled by it.
-// * Of a storm: after a reading that took t, the next one that is wished for begins 3 t later, but
+// * Of a storm: after a reading that took t, the next one that is wished for begins 2 t later, but
 //   a second later at most. What timers read is not held back.
 // * Whoever may use a device node may touch it: touches are looked at here, ten times a second at
 //   most, and only another mode, owner or number reaches the deciding thread.

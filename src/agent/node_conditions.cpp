@@ -10,8 +10,6 @@
 namespace railhead::agent {
 namespace {
 
-/// A Node has its images and the annotations of others, 256 KiB of them at most.
-constexpr kube::AnswerLimits kNodeLimits{std::chrono::seconds(10), std::size_t{4} << 20};
 constexpr std::chrono::milliseconds kLongestAsked{300000};  ///< of what the server asks us to wait
 
 std::string status_of(checks::Outcome outcome) {
@@ -40,7 +38,7 @@ NodeConditions::NodeConditions(Context context, NodeConditionsOptions options,
       client_(
           context.loop,
           [this] { return kube::read_access(options_.access, host::read_file_at_once); },
-          kNodeLimits),
+          kube::kNodeLimits),
       retries_(options_.first_retry, options_.longest_retry, kLongestAsked) {}
 
 void NodeConditions::start() {

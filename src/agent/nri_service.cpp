@@ -22,8 +22,8 @@ NriService::NriService(Context context, NriOptions options, Links links)
       options_(std::move(options)),
       links_(links),
       kubelet_(links.pod_resources, context.clock),
-      hooks_({links.machine, *this, links.runtime, context.log, context.metrics, &kubelet_,
-              links.containers, links.events, options_.session.fail_request}),
+      hooks_({links.machine, *this, links.runtime, context.log, context.metrics, context.clock,
+              &kubelet_, links.containers, links.events, options_.session.fail_request}),
       patience_(context.loop),
       session_(context.loop, timed(options_.session, context.clock), hooks_) {}
 
@@ -60,7 +60,7 @@ void NriService::publish() {
 
 bool NriService::stop(std::chrono::milliseconds patience) {
   session_.stop();
-  links_.runtime.set_connected(false);
+  links_.runtime.set_disconnected("the agent ends");
   const bool has_ended = !watcher_ || watcher_->end(patience);
   return (!files_ || files_->end(patience)) && has_ended;
 }

@@ -46,7 +46,8 @@ PoolPublisher::~PoolPublisher() {
 void PoolPublisher::start() {
   options_.registrar.plugin_folder = plugin_folder(options_);
   registrar_ = std::make_unique<kubelet::Registrar>(
-      options_.registrar, context_.mailbox, context_.clock, links_.pod_resources,
+      options_.registrar,
+      kubelet::Registrar::Links{context_.mailbox, context_.clock, links_.pod_resources},
       [this](const kubelet::ResourceStatus& status) { changed(status); });
   watch_folders();
   tick();
@@ -54,7 +55,7 @@ void PoolPublisher::start() {
 
 void PoolPublisher::stop() {
   timer_.cancel();
-  files_.end();
+  if (registrar_ && registrar_->holds()) files_.end();
   folders_.reset();
   registrar_.reset();
 }
@@ -170,8 +171,10 @@ void PoolPublisher::tick() {
   publish_news();
   registrar_->tick();
   // The files are those of the agent that holds the registration.
-  if (!registrar_->stands_by() && with_files_ != published_) {
-    if (files_.refresh(*published_)) with_files_ = published_;
+  if (!registrar_->holds()) {
+    with_files_.reset();
+  } else if (with_files_ != published_ && files_.refresh(*published_)) {
+    with_files_ = published_;
   }
   end_what_is_due();
   schedule_tick();

@@ -67,6 +67,16 @@ std::optional<std::uint64_t> carrier_downs(host::Host& host, const node::Nic& ni
   return number_in(host.read("/sys/class/net/" + nic.netdevs[0] + "/carrier_down_count"));
 }
 
+/// What is counted of a NIC, or of one of its ports.
+template <typename... Labels>
+void remove_samples(Metrics& metrics, const Labels&... labels) {
+  metrics.port_bytes.remove(labels...);
+  metrics.port_errors.remove(labels...);
+  metrics.port_congestion.remove(labels...);
+  metrics.port_pause_frames.remove(labels...);
+  metrics.port_link_downs.remove(labels...);
+}
+
 }  // namespace
 
 std::span<const PortCounter> port_counters() {
@@ -116,10 +126,11 @@ void PortCounters::read(host::Host& host, const node::Node& node) {
 }
 
 /// Each EINVAL of a restricted function is a line in the kernel's log (prometheus/node_exporter
-/// issue 3434), so nothing of such a port is read again.
+/// issue 3434), so nothing of such a port is read for an hour and more. It can also be the
+/// firmware's trouble of a moment (Linux drivers/infiniband/core/sysfs.c, get_perf_mad).
 void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node::Port& port) {
   const auto folder = node::port_folder(nic, port);
-  if (refused_.contains(folder)) return;
+  if (refusals_.is_resting(folder, context_.clock.now())) return;
   auto& metrics = context_.metrics;
   const label::Nic name(nic.name);
   const auto number = std::to_string(port.number);
@@ -128,10 +139,7 @@ void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node:
   auto link_downs = carrier_downs(host, nic, port);
   for (const auto& counter : kCounters) {
     const auto text = host.read(folder + "/" + std::string(counter.file));
-    if (!text && host::errno_of(text.error()) == EINVAL) {
-      refused_.insert(folder);
-      return;
-    }
+    if (!text && host::errno_of(text.error()) == EINVAL) return rest(nic, port);
     const auto counted = number_in(text);
     if (!counted) continue;
     const auto value = *counted * counter.factor;
@@ -150,8 +158,18 @@ void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node:
         break;
     }
   }
+  refusals_.answered(folder);
   if (link_downs) metrics.port_link_downs.set(*link_downs, name, of_port);
   read_pauses(nic, port);
+}
+
+/// A sample that stands still would look as though nothing happened.
+void PortCounters::rest(const node::Nic& nic, const node::Port& port) {
+  refusals_.refused(node::port_folder(nic, port), context_.clock.now());
+  const label::Nic name(nic.name);
+  const auto number = std::to_string(port.number);
+  const label::Port of_port(number);
+  remove_samples(context_.metrics, name, of_port);
 }
 
 void PortCounters::read_pauses(const node::Nic& nic, const node::Port& port) {
@@ -171,15 +189,8 @@ void PortCounters::read_pauses(const node::Nic& nic, const node::Port& port) {
 }
 
 void PortCounters::forget(const std::string& nic) {
-  const label::Nic name(nic);
-  context_.metrics.port_bytes.remove(name);
-  context_.metrics.port_errors.remove(name);
-  context_.metrics.port_congestion.remove(name);
-  context_.metrics.port_pause_frames.remove(name);
-  context_.metrics.port_link_downs.remove(name);
-  std::erase_if(refused_, [&](const std::string& folder) {
-    return folder.starts_with("/sys/class/infiniband/" + nic + "/");
-  });
+  remove_samples(context_.metrics, label::Nic(nic));
+  refusals_.forget_below("/sys/class/infiniband/" + nic);
 }
 
 }  // namespace railhead::agent

@@ -12,6 +12,7 @@
 
 #include "agent/context.h"
 #include "agent/table_feed.h"
+#include "host/back_off_host.h"
 #include "host/ethtool.h"
 #include "host/host.h"
 
@@ -56,6 +57,7 @@ class PortCounters {
 
  private:
   void read_port(host::Host& host, const node::Nic& nic, const node::Port& port);
+  void rest(const node::Nic& nic, const node::Port& port);
   void read_pauses(const node::Nic& nic, const node::Port& port);
   void forget(const std::string& nic);
 
@@ -64,8 +66,8 @@ class PortCounters {
   std::chrono::seconds every_;
   Source source_;
   boost::asio::steady_timer timer_;
-  std::set<std::string> shown_;    ///< NICs with samples
-  std::set<std::string> refused_;  ///< folders of ports that answer EINVAL
+  std::set<std::string> shown_;  ///< NICs with samples
+  host::Refusals refusals_;      ///< of ports, by their folder
 };
 
 }  // namespace railhead::agent

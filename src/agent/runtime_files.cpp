@@ -23,7 +23,8 @@ RuntimeFiles::RuntimeFiles(Context context, std::string proc_dir, const TableFee
       keeper_(std::move(proc_dir)),
       tables_(tables),
       provided_(std::move(provided)),
-      rest_(context.loop) {}
+      rest_(context.loop),
+      again_(context.loop) {}
 
 void RuntimeFiles::runtime_connected(std::optional<int> pid) {
   is_connected_ = true;
@@ -43,13 +44,15 @@ void RuntimeFiles::look() {
   error_ = error;
   watch(table->topology_file()->path);
   provided_(done ? std::move(table) : nullptr);
+  again_.cancel();
+  if (!done || !watch_) loop::call_after(again_, kRestAfterFailure, [this] { look(); });
 }
 
 void RuntimeFiles::watch(const std::string& path) {
   auto folder = path.substr(0, path.rfind('/'));
   if (watch_ && folder == folder_) return;
   auto opened = host::Watch::open("/", {folder});
-  if (!opened) return;  // it is written anew with the next table
+  if (!opened) return;  // tried again
   folder_ = std::move(folder);
   watch_.emplace(std::move(opened).value(), context_.loop, [this] { folder_changed(); });
 }

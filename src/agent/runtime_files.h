@@ -46,6 +46,7 @@ class RuntimeFiles {
   bool is_resting_ = false;
   bool changed_again_ = false;
   boost::asio::steady_timer rest_;
+  boost::asio::steady_timer again_;       ///< while something failed that no event tells of
   std::optional<loop::WatchLoop> watch_;  ///< of the folder: somebody may clean it up
 };
 

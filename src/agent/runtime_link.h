@@ -27,9 +27,20 @@ class RuntimeLink {
   explicit RuntimeLink(std::string socket)
       : socket_(std::move(socket)) {}
 
-  void set_connected(bool connected) {
+  void set_connected() {
     const std::lock_guard lock(mutex_);
-    connected_ = connected;
+    connected_ = true;
+  }
+
+  /// `why` is the error, for the page /readyz and for pods that wait. What it says of the socket is
+  /// said there already.
+  void set_disconnected(std::string why) {
+    for (const auto& known : {std::string("nri: "), "connecting to " + socket_ + ": "}) {
+      if (why.starts_with(known)) why.erase(0, known.size());
+    }
+    const std::lock_guard lock(mutex_);
+    connected_ = false;
+    why_ = std::move(why);
   }
 
   /// How many containers the runtime asks about just now.
@@ -73,12 +84,13 @@ class RuntimeLink {
   [[nodiscard]] Readiness current() const {
     if (socket_.empty()) return {true, "nri: off"};
     if (connected_) return {true, "nri: connected"};
-    return {false, "nri: not connected to " + socket_};
+    return {false, "nri: not connected to " + socket_ + (why_.empty() ? "" : ": " + why_)};
   }
 
   const std::string socket_;
   mutable std::mutex mutex_;
   bool connected_ = false;
+  std::string why_;  ///< "" before the first attempt has ended
   bool is_ending_ = false;
   std::size_t unanswered_ = 0;
   std::optional<Time> granted_;  ///< the last start

@@ -51,13 +51,15 @@ struct Candidate {
   bool root = false;
 };
 
-/// "Uid:" real, effective, saved, file system; "NSpid:" one number for each PID namespace from that
-/// of procfs down. Source: Documentation/filesystems/proc.rst, status.
-Result<Candidate> candidate_of(host::Host& live, const std::string& proc_dir, int pid) {
+/// Absent where it is gone. "Uid:" real, effective, saved, file system; "NSpid:" one number for
+/// each PID namespace from that of procfs down. Source: Documentation/filesystems/proc.rst, status.
+Result<std::optional<Candidate>> candidate_of(host::Host& live, const std::string& proc_dir,
+                                              int pid) {
   Candidate candidate{pid};
   const std::string folder = proc_dir + "/" + std::to_string(pid);
   const auto status = TRY(live.read(folder + "/status"));
-  for (const auto line : split(status ? std::string_view(*status) : "", '\n')) {
+  if (!status) return std::optional<Candidate>();
+  for (const auto line : split(*status, '\n')) {
     const auto words = split_words(line);
     if (words.size() < 2) continue;
     if (words[0] == "Uid:") candidate.root = words[1] == "0";
@@ -65,7 +67,7 @@ Result<Candidate> candidate_of(host::Host& live, const std::string& proc_dir, in
   }
   const auto cgroup = TRY(live.read(folder + "/cgroup"));
   if (cgroup && cgroup->find("kubepods") != std::string::npos) candidate.in_pod = true;
-  return candidate;
+  return std::optional(candidate);
 }
 
 Result<std::vector<int>> likely(host::Host& live, const std::string& proc_dir,
@@ -73,7 +75,7 @@ Result<std::vector<int>> likely(host::Host& live, const std::string& proc_dir,
   std::vector<Candidate> candidates;
   for (const int pid : named) {
     const auto candidate = TRY(candidate_of(live, proc_dir, pid));
-    if (!candidate.in_pod) candidates.push_back(candidate);
+    if (candidate && !candidate->in_pod) candidates.push_back(*candidate);
   }
   const bool any_root =
       std::ranges::any_of(candidates, [](const Candidate& one) { return one.root; });
@@ -128,6 +130,8 @@ RuntimeProcess read_runtime(const nri::RuntimePeer& peer, host::Host& live,
     process.why = std::to_string(pids.size()) + " processes named " + in_quotes(name) + " below " +
                   proc_dir + ": the lowest of their limits counts";
   }
+  // The others may be forks of it or commands of its program, which are gone in a moment.
+  process.may_be_read_later = process.may_be_read_later || process.in_doubt || pids.size() > 1;
   return process;
 }
 

@@ -27,9 +27,10 @@ struct RuntimeProcess {
 /// Reads it from the procfs of the live host (never of a host root or snapshot): the peer's pid,
 /// else the process of its name. Any pod can start a process of that name: those in a pod's cgroup
 /// or in a PID namespace below that of procfs are not it, nor is one of a user where root has one.
-/// Where several are left, the lowest limits count. Where none is to be seen, the runtime is
-/// outside this PID namespace and is asked as configured, which `why` says: RDMA without memlock
-/// fails on every node, a runtime that cannot set it is rare. May wait for the kernel.
+/// Where several are left, the lowest limits count, and it may be read later, when there is one.
+/// Where none is to be seen, the runtime is outside this PID namespace and is asked as configured,
+/// which `why` says: RDMA without memlock fails on every node, a runtime that cannot set it is
+/// rare. May wait for the kernel.
 RuntimeProcess read_runtime(const nri::RuntimePeer& peer, host::Host& live,
                             const std::string& proc_dir);
 

@@ -23,8 +23,10 @@ StartupTaint::StartupTaint(Context context, StartupTaintOptions options,
       options_(std::move(options)),
       report_(std::move(report)),
       timer_(context.loop),
-      client_(context.loop,
-              [this] { return kube::read_access(options_.access, host::read_file_at_once); }),
+      client_(
+          context.loop,
+          [this] { return kube::read_access(options_.access, host::read_file_at_once); },
+          kube::kNodeLimits),
       retries_(options_.first_retry, options_.longest_retry, options_.longest_asked) {}
 
 void StartupTaint::serve(bool can) {

@@ -27,12 +27,14 @@ class TableFeed {
   /// tables are published.
   void follow(loop::Mailbox& mailbox, std::function<void()> changed) {
     const std::lock_guard lock(mutex_);
-    followers_.emplace_back(&mailbox, std::move(changed));
+    if (!closed_) followers_.emplace_back(&mailbox, std::move(changed));
   }
 
-  /// No follower is called from here on, except for what is in its mailbox already.
+  /// No follower is called from here on, one that comes later included, except for what is in its
+  /// mailbox already.
   void close() {
     const std::lock_guard lock(mutex_);
+    closed_ = true;
     followers_.clear();
   }
 
@@ -47,6 +49,7 @@ class TableFeed {
   mutable std::mutex mutex_;
   Table latest_;
   std::vector<std::pair<loop::Mailbox*, std::function<void()>>> followers_;
+  bool closed_ = false;
 };
 
 }  // namespace railhead::agent

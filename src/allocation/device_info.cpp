@@ -40,7 +40,9 @@ data::Json vdpa_facts(const node::VdpaDevice& device, const pools::NetFunction& 
 }
 
 std::string text_of(const char* type, data::Json facts) {
-  return data::Json{{"type", type}, {"version", "1.1.0"}, {type, std::move(facts)}}.dump() + "\n";
+  return data::to_json_line(
+             data::Json{{"type", type}, {"version", "1.1.0"}, {type, std::move(facts)}}) +
+         "\n";
 }
 
 }  // namespace

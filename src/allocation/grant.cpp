@@ -42,6 +42,29 @@ Status nodes_are_known(const inject::DecisionTable& table, const pools::Pool& po
                    " is on its way into another network namespace: its RDMA device has no nodes"};
 }
 
+bool has_rdma_nodes(const inject::DecisionTable& table, const pools::Pool& pool, std::size_t m) {
+  const auto& member = pool.members[m];
+  const auto& nics = table.pools().functions[member.function].nics;
+  return !pool.spec.include[member.selector].rdma || std::ranges::any_of(nics, [&](auto nic) {
+    return !table.node().nics[nic].uverbs.empty();
+  });
+}
+
+/// Where nobody looks for them when the container is created, they have to be there now.
+Status nodes_are_there(const inject::DecisionTable& table, const pools::Pool& pool,
+                       const std::vector<std::size_t>& members) {
+  const auto has = [&](auto m) { return has_rdma_nodes(table, pool, m); };
+  const auto lacking = std::ranges::find_if_not(members, has);
+  const bool enough =
+      pools::is_fungible(pool) ? std::ranges::any_of(members, has) : lacking == members.end();
+  if (enough) return {};
+  const auto& id = table.pools().functions[pool.members[*lacking].function].id;
+  return Error{ErrorCode::unavailable, in_quotes(id, pools::kMaxDeviceIdLength) + " of " +
+                                           pool.spec.name +
+                                           " has no uverbs node: ib_uverbs is not loaded, or its "
+                                           "driver is just being loaded"};
+}
+
 std::vector<std::string> function_ids(const inject::DecisionTable& table, const pools::Pool& pool,
                                       const std::vector<std::size_t>& members) {
   std::vector<std::string> ids;
@@ -126,7 +149,7 @@ Variables of_sriov(const inject::DecisionTable& table, const pools::Pool& pool,
     ids.push_back(table.pools().functions[pool.members[m].function].id);
     info[ids.back()] = facts_of(table, pool, pool.members[m]);
   }
-  return {{name, join(ids, ",")}, {name + "_INFO", data::Json(info).dump()}};
+  return {{name, join(ids, ",")}, {name + "_INFO", data::to_json_line(info)}};
 }
 
 /// The variables that a container with these members of a pool would get from the plugin whose
@@ -184,10 +207,14 @@ Result<kubelet::Grant> grant_of(const inject::DecisionTable& table, std::size_t 
       }
       break;
     case config::HandOut::device_specs:
+      TRY_STATUS(nodes_are_there(table, asked, members));
       add_specs(rdma_nodes(table, asked, members), grant);
       add_specs(TRY(other_nodes(table, asked, members)), grant);
       break;
-    case config::HandOut::cdi: grant.cdi_devices = TRY(cdi_names(table, asked, members)); break;
+    case config::HandOut::cdi:
+      TRY_STATUS(nodes_are_there(table, asked, members));
+      grant.cdi_devices = TRY(cdi_names(table, asked, members));
+      break;
   }
   return grant;
 }

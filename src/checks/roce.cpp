@@ -237,7 +237,7 @@ constexpr std::array kRoceChecks = {
           .source = "/sys/class/net/*/mtu",
           .rule = "PASS: 4192 or more; WARN: less. The kernel makes active_mtu of RoCE of it "
                   "(iboe_get_mtu); that of InfiniBand is the subnet manager's, and no file has it",
-          .effect = "path MTU 1024 or less -> more packets; queue pairs to a node with another MTU "
+          .effect = "path MTU 2048 or less -> more packets; queue pairs to a node with another MTU "
                     "do not connect",
           .remedy = "Set the MTU to 9000 on the netdev and the switch, on all nodes alike. The "
                     "switch is not seen from here.",

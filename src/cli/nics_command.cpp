@@ -171,7 +171,7 @@ void add_nics_command(CLI::App& program, Invocation& invocation) {
       "be read.\n"
       "-o nfd prints the labels that nfd.file of the agent has for node-feature-discovery.\n"
       "Examples: railhead nics -o wide\n"
-      "          railhead nics --no-headers | awk '$3 != \"ACTIVE\"'");
+      "          railhead nics -o json | jq -r '.nics[] | select(.usable | not) | .name'");
   invocation.answer_with_machine(
       *app, [&invocation](const inject::DecisionTable& table) -> Result<int> {
         const auto report = nics_report(table);

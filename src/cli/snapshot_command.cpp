@@ -48,8 +48,7 @@ void keep_only_telling_links(snapshot::Snapshot& snapshot) {
   });
 }
 
-/// Of what the doctor reads no more leaves the machine than its checks look at. NFS mounts name
-/// servers and are left out.
+/// Of what the doctor reads no more leaves the machine than its checks look at.
 void record_for_doctor(host::Host& recorder, const node::Node& node) {
   using system::Part;
   system::read_system(recorder, node,
@@ -143,7 +142,7 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
       "--pods", flags->pods,
       "also what `railhead pods` reads: RDMA objects, processes of containers, their names");
   app->add_flag("--doctor", flags->doctor,
-                "also what `railhead doctor` reads, except NFS mounts: modules, limits, PCI "
+                "also what `railhead doctor` reads: modules, limits, PCI "
                 "configuration, kernel log");
   app->footer(
       "Exit codes: 0 ok, 2 the machine cannot be read, or the file not be written.\n"

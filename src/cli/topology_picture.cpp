@@ -58,19 +58,20 @@ std::vector<std::string> subtitles_of(const inject::DecisionTable& table,
   return lines;
 }
 
-/// The deal in sentences, for those who do not see it.
-std::string description_of(const inject::DecisionTable& table) {
-  const auto& node = table.node();
+/// What each GPU gets in sentences, for those who do not see it.
+std::string description_of(const node::Node& node, const affinity::Selection& selection) {
   std::string text = "Which RDMA NICs serve which GPUs.";
-  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
-    const auto& deal = table.deal().gpus[g];
+  for (const auto& gpu : selection.gpus) {
+    text += " " + gpu_label(node.gpus[gpu.gpu]) + ": ";
+    if (gpu.nics.empty()) {
+      text += "no NIC.";
+      continue;
+    }
     std::vector<std::string> names;
-    for (const auto n : deal.nics) names.push_back(node.nics[n].name);
-    text += " " + gpu_label(node.gpus[g]) + ": " +
-            (names.empty() ? "no NIC"
-                           : names_text(names) + " (" +
-                                 std::string(to_string(deal.nearness.relation)) + ")") +
-            ".";
+    for (const auto& chosen : gpu.nics) names.push_back(node.nics[chosen.nic].name);
+    const auto& first = gpu.nics.front();
+    text += names_text(names) + (first.stand_in ? " stands in (" : " (") +
+            std::string(to_string(first.nearness.relation)) + ").";
   }
   return text;
 }
@@ -158,7 +159,7 @@ report::Diagram topology_picture(const inject::DecisionTable& table) {
   auto drawn = draw_devices(table, nics, selection);
   report::Diagram diagram;
   diagram.title = node.name.empty() ? "Node" : node.name;
-  diagram.description = description_of(table);
+  diagram.description = description_of(node, selection);
   diagram.boxes = boxes_of(table, drawn.places);
   diagram.devices = std::move(drawn.devices);
   diagram.links = std::move(drawn.links);

@@ -284,7 +284,7 @@ inline constexpr SettingSpec kSettings[] = {
      into<&Settings::injection, &Settings::Injection::ucx_environment, parse_switch>,
      Change::machine},
     {"injection.nvshmemEnvironment", "--nvshmem-environment", "false", "true|false",
-     "also set NVSHMEM_HCA_LIST",
+     "also set the variables by which NVSHMEM takes the NICs",
      into<&Settings::injection, &Settings::Injection::nvshmem_environment, parse_switch>,
      Change::machine},
     {"injection.ncclTopoFile", "--inject-nccl-topo", "/run/railhead/nccl-topology.xml", "PATH",

@@ -62,10 +62,10 @@ struct GpuFacts {
   /// A GPU that was unknown when the table was made could resolve it.
   [[nodiscard]] bool might_be_new() const { return !unresolved.empty(); }
 
-  /// The kubelet was asked: `indices` are the GPUs that it says the container holds, and none where
-  /// it did not answer.
+  /// The kubelet was asked: `indices` are GPUs that it says the container holds, and none where it
+  /// did not answer. It may hold more that are no GPU of the table.
   [[nodiscard]] bool is_claim_checked() const {
-    return (claim == GpuClaim::answered && unresolved.empty()) || claim == GpuClaim::unanswered;
+    return claim == GpuClaim::answered || claim == GpuClaim::unanswered;
   }
 };
 

@@ -36,9 +36,12 @@ void each_text(Request& request, Visit visit) {
 
 KeptRequest::KeptRequest(const Request& request)
     : request_(request) {
-  std::size_t bytes = 0;
-  each_text(request_, [&](std::string_view text) { bytes += text.size(); });
-  texts_.reserve(bytes);
+  std::size_t size = 0;
+  each_text(request_, [&](std::string_view text) {
+    size += text.size();
+    bytes_ += text.size() + sizeof(std::string_view);
+  });
+  texts_.reserve(size);
   each_text(request_, [&](std::string_view& text) {
     const auto* at = texts_.data() + texts_.size();
     texts_.insert(texts_.end(), text.begin(), text.end());

@@ -21,12 +21,13 @@ class KeptRequest {
   /// Valid as long as this object, wherever it is moved.
   [[nodiscard]] const Request& request() const { return request_; }
 
-  /// Size of its texts.
-  [[nodiscard]] std::size_t bytes() const { return texts_.size(); }
+  /// Of its texts and of what says where each is: many short ones are small and take much.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   std::vector<char> texts_;  // moving a vector does not move its elements
   Request request_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace railhead::container

@@ -25,14 +25,8 @@ void Remarks::add(std::string_view code, std::string text) {
   list_.push_back({std::string(code), std::move(text)});
 }
 
-void Remarks::append(Remarks others) {
-  for (auto& one : others.list_) {
-    if (full()) {
-      skip();
-    } else {
-      list_.push_back(std::move(one));
-    }
-  }
+void Remarks::append(const Remarks& others) {
+  for (const auto& one : others.list_) full() ? skip() : list_.push_back(one);
   more_ += others.more_;
 }
 

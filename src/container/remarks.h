@@ -33,7 +33,7 @@ class Remarks {
 
   void skip() { ++more_; }
 
-  void append(Remarks others);
+  void append(const Remarks& others);
 
   /// Those that were kept, which are not here any more.
   [[nodiscard]] std::vector<Remark> take() { return std::exchange(list_, {}); }

@@ -56,6 +56,10 @@ std::string to_json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string to_json_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string to_yaml(const Json& json) {
   YAML::Emitter out;
   emit(out, json);

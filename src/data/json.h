@@ -22,6 +22,9 @@ Json json_list(const Range& range, const Make& make) {
 /// Indented by two, with a newline at the end. Bytes that are not UTF-8 become U+FFFD.
 std::string to_json_text(const Json& json);
 
+/// On one line, without spaces. Bytes that are not UTF-8 become U+FFFD.
+std::string to_json_line(const Json& json);
+
 /// The same document as block-style YAML.
 std::string to_yaml(const Json& json);
 

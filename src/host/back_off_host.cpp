@@ -14,6 +14,10 @@ bool Refusals::is_resting(const std::string& path,
   return at != rests_.end() && now < at->second.until;
 }
 
+void Refusals::forget_below(const std::string& folder) {
+  std::erase_if(rests_, [&](const auto& rest) { return rest.first.starts_with(folder + "/"); });
+}
+
 void Refusals::refused(const std::string& path, std::chrono::steady_clock::time_point now) {
   const auto at = rests_.find(path);
   if (at == rests_.end() && rests_.size() >= kMaxFiles) return;

@@ -25,6 +25,9 @@ class Refusals {
 
   void answered(const std::string& path) { rests_.erase(path); }
 
+  /// Those below a folder, which has another device now.
+  void forget_below(const std::string& folder);
+
  private:
   struct Rest {
     std::chrono::steady_clock::time_point until;

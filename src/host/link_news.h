@@ -35,6 +35,9 @@ class LinkNews {
   /// before, or which had said nothing yet. One without a name is `everything`.
   MachineChanges take(std::string_view datagram);
 
+  /// Some were lost: what each interface says next is news.
+  void forget() { flags_.clear(); }
+
  private:
   /// Takes one RTM_NEWLINK.
   void take_link(const ifinfomsg& link, std::string_view attributes, MachineChanges& changes);

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <system_error>
 #include <thread>
 
 #include "host/host_error.h"
@@ -138,15 +139,20 @@ Result<std::vector<TcpSocket>> ask_tcp_diag(int network_namespace) {
   std::vector<TcpSocket> sockets;
   int error_number = 0;
   const bool is_own = is_own_namespace(network_namespace);
-  // A thread of its own, because a thread that has left its namespace may not come back.
-  std::thread([&] {
+  const auto look = [&] {
     if (!is_own && ::setns(network_namespace, CLONE_NEWNET) != 0) {
       error_number = errno;
       return;
     }
     const UniqueFd descriptor(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
     error_number = descriptor ? ask(descriptor.get(), sockets) : errno;
-  }).join();
+  };
+  // A thread of its own, because a thread that has left its namespace may not come back.
+  try {
+    std::thread(look).join();
+  } catch (const std::system_error&) {  // no thread can be had now
+    error_number = EAGAIN;
+  }
   if (error_number != 0) return host_error("sock_diag", error_number);
   return sockets;
 }

@@ -116,6 +116,7 @@ Result<std::unique_ptr<Watch>> Watch::open(const std::string& root,
   sources.links = {};
   auto watch = TRY(create(root, std::move(sources)));
   watch->open_sources();
+  if (!watch->inotify_.descriptor) return host_error("inotify", watch->inotify_.error);
   for (const auto& path : directories) watch->add(path);
   return watch;
 }
@@ -229,7 +230,7 @@ bool Watch::arm_once(Wanted& wanted) {
   std::string path = wanted.path;
   wanted.missing.clear();
   UniqueFd directory = open_directory(path);
-  while (!directory && !path.empty()) {
+  while (!directory && !path.empty() && !means_shortage(errno)) {
     const std::size_t slash = path.rfind('/');
     wanted.missing = path.substr(slash + 1);
     path.resize(slash);
@@ -244,7 +245,13 @@ bool Watch::arm_once(Wanted& wanted) {
   const std::uint32_t events = wanted.missing.empty() ? events_of(wanted.kind) : kOfAncestor;
   wanted.watch = add_watch_(inotify, name.c_str(), events | IN_MASK_ADD);
   if (wanted.watch < 0) wanted.error = errno;
-  return wanted.missing.empty() || !open_directory(path + "/" + wanted.missing);
+  if (wanted.missing.empty()) return true;
+  if (open_directory(path + "/" + wanted.missing)) return false;
+  if (means_shortage(errno)) {  // it may be there, and then the ancestor never tells of it
+    wanted.error = errno;
+    wanted.watch = -1;
+  }
+  return true;
 }
 
 /// Files are written in the directories of specs and settings. A device node is opened and closed
@@ -285,8 +292,11 @@ MachineChanges Watch::drain() {
     } else if (descriptor == uevents_.descriptor.get()) {
       drain_netlink(descriptor, changes, changes_of_uevent);
     } else {
-      drain_netlink(descriptor, changes,
+      MachineChanges of_links;
+      drain_netlink(descriptor, of_links,
                     [this](auto datagram) { return link_news_.take(datagram); });
+      if (of_links.everything) link_news_.forget();
+      changes.merge(of_links);
     }
   }
   return changes;

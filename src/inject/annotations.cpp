@@ -15,7 +15,9 @@
 namespace railhead::inject {
 namespace {
 
-constexpr std::size_t kMaxNics = 1024;
+// Each is looked for among all NICs of the node, of which there may be a thousand.
+constexpr std::size_t kMaxNics = 256;
+constexpr std::size_t kMaxNicsBytes = std::size_t{64} << 10;
 
 struct Found {
   std::string_view key;
@@ -50,7 +52,7 @@ void read_rdma(const Found& found, container::Wishes& wishes) {
 }
 
 void read_nics(const Found& found, container::Wishes& wishes) {
-  if (found.value.size() > kAnnotationLimits.bytes) {
+  if (found.value.size() > kMaxNicsBytes) {
     return add_malformed(found.key, "larger than 64 KiB", wishes.remarks);
   }
   std::vector<std::string> names;
@@ -60,7 +62,7 @@ void read_nics(const Found& found, container::Wishes& wishes) {
   if (names.empty()) {
     add_malformed(found.key, "names no NIC", wishes.remarks);
   } else if (names.size() > kMaxNics) {
-    add_malformed(found.key, "names more than 1024 NICs", wishes.remarks);
+    add_malformed(found.key, "names more than 256 NICs", wishes.remarks);
   } else {
     wishes.nics = asked(found, std::move(names));
   }

@@ -178,13 +178,12 @@ void note_empty_slot(const Case& given, const NicChoice& choice, Draft& draft) {
   }
 }
 
-Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
+Draft give(const Case& given, NicChoice&& choice, const RuntimeAbility& runtime) {
   Draft draft;
   Decision& decision = draft.decision;
   decision.gpus = given.facts.gpus.indices;
-  decision.nics = choice.nics;
   const auto& asked = given.facts.wishes.memlock;
-  MemlockPlan memlock =
+  const MemlockPlan memlock =
       plan_memlock(given.request, asked ? std::optional(asked->value) : std::nullopt,
                    given.table.policy(), runtime);
   if (!given.facts.surroundings.privileged) {
@@ -226,9 +225,10 @@ Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
     draft.unmet = *memlock.short_of;
   }
   note_empty_slot(given, choice, draft);
-  draft.remarks.append(std::move(choice.remarks));
+  draft.remarks.append(choice.remarks);
   for (const auto& one : reading.contradictions) draft.remarks.add(warn::kEnvironment, one.text);
-  draft.remarks.append(std::move(memlock.remarks));
+  draft.remarks.append(memlock.remarks);
+  decision.nics = std::move(choice.nics);
   return draft;
 }
 
@@ -254,7 +254,7 @@ Draft rdma_draft(const Case& given, const RuntimeAbility& runtime) {
   if (choice.nics.empty() && (!choice.present || !choice.empty_reason.empty())) {
     Draft draft = nothing(choice.empty_reason, std::move(choice.empty_why));
     draft.decision.gpus = given.facts.gpus.indices;
-    draft.remarks.append(std::move(choice.remarks));
+    draft.remarks.append(choice.remarks);
     draft.breaks_promise = holds_something;
     return draft;
   }
@@ -362,7 +362,7 @@ Decision decide(const container::Request& request, const container::Facts& facts
   remarks.append(facts.wishes.remarks);
   remarks.append(facts.allocated.remarks);
   remarks.append(facts.gpus.remarks);
-  remarks.append(std::move(draft.remarks));
+  remarks.append(draft.remarks);
   draft.decision.remarks = finished(std::move(remarks));
   if (const auto why = demand_unmet(given, draft)) refuse(given, *why, draft);
   return std::move(draft.decision);

@@ -95,6 +95,12 @@ class DecisionTable {
     return statuses_[nic].trouble;
   }
 
+  /// The ACTIVE ports of this NIC, as NCCL and UCX name them: "mlx5_0:1,mlx5_0:2". "" where it has
+  /// none, or no name: a topology file may know a device by its address only.
+  [[nodiscard]] const std::string& active_ports_of(std::size_t nic) const {
+    return active_ports_[nic];
+  }
+
   /// For each of pools().functions why it is not in this pool; "" where it is.
   [[nodiscard]] std::vector<std::string> why_not_in(std::size_t pool) const;
   /// The same for one function.
@@ -124,6 +130,7 @@ class DecisionTable {
   std::vector<affinity::Usability> usable_;
   InjectionPolicy policy_;
   std::vector<pools::NicStatus> statuses_;
+  std::vector<std::string> active_ports_;  ///< by NIC
   pools::PoolTable pools_;
   CdiRegistry cdi_;
   std::optional<node::TextFile> topology_file_;
@@ -137,7 +144,8 @@ class DecisionTable {
 enum class Outcome : std::uint8_t {
   untouched,  ///< not an RDMA container, or nothing is due
   adjusted,
-  refused,  ///< `required` cannot be met: the creation must fail with `message`
+  refused,  ///< `required`, or a slot that it holds, cannot be met: the creation must fail with
+            ///< `message`
 };
 
 struct Decision {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "inject/decide.h"
+#include "topology/nccl_name.h"
 
 namespace railhead::inject {
 namespace {
@@ -63,6 +64,20 @@ pools::PoolTable pools_of(const std::vector<pools::PoolSpec>& specs,
   return pools::make_pools(specs, topology::with_numa_of_sysfs(arrangement), statuses);
 }
 
+std::vector<std::string> active_ports_of(const std::vector<node::Nic>& nics) {
+  std::vector<std::string> all;
+  for (const auto& nic : nics) {
+    auto& ports = all.emplace_back();
+    if (!topology::is_nccl_name(nic.name)) continue;
+    for (const auto& port : nic.ports) {
+      if (port.state != node::PortState::active) continue;
+      if (!ports.empty()) ports += ',';
+      ports += nic.name + ":" + std::to_string(port.number);
+    }
+  }
+  return all;
+}
+
 /// What an exclusive pool hands out may be idle on the host, and is judged as its member.
 void take_word_of_exclusive_pools(const pools::PoolTable& pools,
                                   std::vector<pools::NicStatus>& statuses) {
@@ -103,6 +118,7 @@ DecisionTable::DecisionTable(node::Node as_read, const affinity::OperatorRules& 
       usable_(affinity::usability_of(arrangement_.node, rules.expect)),
       policy_(std::move(policy)),
       statuses_(statuses_of(deal_.roles, usable_)),
+      active_ports_(inject::active_ports_of(arrangement_.node.nics)),
       pools_(pools_of(policy_.pools, arrangement_, statuses_)),
       cdi_(CdiRegistry::from_files(arrangement_.node.cdi, arrangement_.node.problems)) {
   topology_.confidence = std::max(topology_.confidence, deal_.confidence);

@@ -13,8 +13,10 @@
 
 namespace railhead::inject {
 
-/// A pod author's YAML is parsed by a root daemon: 64 KiB, eight levels, 1024 values.
-inline constexpr data::ParseLimits kAnnotationLimits{std::size_t{64} << 10, 8, 1024};
+/// A pod author's YAML is parsed by a root daemon while the runtime waits, which takes a
+/// millisecond for 10 KiB: eight of them, eight levels, 1024 values. A list of 25 devices has 2.5
+/// KiB.
+inline constexpr data::ParseLimits kAnnotationLimits{std::size_t{8} << 10, 8, 1024};
 
 /// The list in a device annotation. Malformed as a whole where an entry has no path or a number is
 /// none; too_large beyond the limits. Keys it does not know are passed over, as upstream does.

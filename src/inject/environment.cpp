@@ -5,42 +5,32 @@
 
 #include "base/contains.h"
 #include "base/text.h"
-#include "topology/nccl_name.h"
 
 namespace railhead::inject {
 namespace {
 
-std::vector<std::string> active_ports(const node::Nic& nic) {
-  std::vector<std::string> out;
-  // A topology file may know a device by its address only: that is no name to give to anyone.
-  if (!topology::is_nccl_name(nic.name)) return out;
-  for (const node::Port& port : nic.ports) {
-    if (port.state == node::PortState::active) {
-      out.push_back(nic.name + ":" + std::to_string(port.number));
-    }
+std::string ports_of(const DecisionTable& table, const std::vector<std::size_t>& nics) {
+  std::string out;
+  for (const std::size_t nic : nics) {
+    const auto& ports = table.active_ports_of(nic);
+    if (ports.empty()) continue;
+    if (!out.empty()) out += ',';
+    out += ports;
   }
   return out;
 }
 
-std::string active_ports(const node::Node& node, const std::vector<std::size_t>& nics) {
-  std::vector<std::string> out;
-  for (const std::size_t nic : nics) {
-    for (std::string& port : active_ports(node.nics[nic])) out.push_back(std::move(port));
-  }
-  return join(out, ",");
-}
-
 /// "<port>:<number of processes>,…": process i of a node, which drives GPU i, takes the first port
 /// of that GPU's first NIC. Empty where a GPU has none.
-std::string process_mapping(const node::Node& node, const std::vector<std::size_t>& nics,
+std::string process_mapping(const DecisionTable& table, const std::vector<std::size_t>& nics,
                             const std::vector<affinity::GpuChoice>& choices) {
   std::vector<std::pair<std::string, unsigned>> runs;
   for (const affinity::GpuChoice& choice : choices) {
     std::string port;
     for (const affinity::Choice& one : choice.nics) {
       if (!contains(nics, one.nic)) continue;
-      const auto ports = active_ports(node.nics[one.nic]);
-      if (!ports.empty()) port = ports.front();
+      const std::string_view ports = table.active_ports_of(one.nic);
+      port = ports.substr(0, ports.find(','));
       if (!port.empty()) break;
     }
     if (port.empty()) return {};
@@ -64,7 +54,7 @@ std::vector<std::pair<std::string, std::string>> environment_for(
     const container::Request& request, const DecisionTable& table,
     const std::vector<std::size_t>& nics, const std::vector<affinity::GpuChoice>& choices) {
   std::vector<std::pair<std::string, std::string>> out;
-  const std::string ports = active_ports(table.node(), nics);
+  const std::string ports = ports_of(table, nics);
   if (ports.empty()) return out;
   // Without "=" NCCL takes names as prefixes, and mlx5_1 would also be mlx5_10.
   if (!has_variable(request, "NCCL_IB_HCA")) out.emplace_back("NCCL_IB_HCA", "=" + ports);
@@ -78,7 +68,7 @@ std::vector<std::pair<std::string, std::string>> environment_for(
   constexpr std::string_view kMapping = "NVSHMEM_HCA_PE_MAPPING";
   if (table.policy().nvshmem_env && !has_variable(request, kEnable) &&
       !has_variable(request, kList) && !has_variable(request, kMapping)) {
-    const std::string mapping = process_mapping(table.node(), nics, choices);
+    const std::string mapping = process_mapping(table, nics, choices);
     out.emplace_back(kEnable, "1");
     out.emplace_back(mapping.empty() ? kList : kMapping, mapping.empty() ? ports : mapping);
   }

@@ -46,17 +46,19 @@ void drop_what_does_not_reach(container::Facts& facts) {
 
 container::Facts examine_with(container::GpuFacts gpus, container::Surroundings surroundings,
                               const container::Request& request, const DecisionTable& table) {
-  container::Facts facts;
-  facts.identity = identity_of(request);
-  facts.surroundings = surroundings;
-  facts.gpus = std::move(gpus);
-  facts.allocated = allocations_of(request, table);
-  facts.wishes = read_annotations(request, table.policy().annotations);
+  container::Facts facts{.identity = identity_of(request),
+                         .surroundings = surroundings,
+                         .gpus = std::move(gpus),
+                         .allocated = allocations_of(request, table),
+                         .wishes = read_annotations(request, table.policy().annotations),
+                         .asked = {},
+                         .job = container::job_size(request.env),
+                         .present = {},
+                         .off_rdma = {}};
   if (facts.wishes.devices) {
     facts.asked = asked_nics(*facts.wishes.devices, table, facts.wishes.remarks);
   }
   drop_what_does_not_reach(facts);
-  facts.job = container::job_size(request.env);
   if (!surroundings.privileged) facts.present = present_rdma(request, table);
   facts.off_rdma = transports_of(request, surroundings, table, facts.present.nics).off_rdma();
   return facts;

@@ -257,7 +257,7 @@ void choose_allocated(const Case& given, NicChoice& choice) {
   // What a deal says of NICs that no pool has is not about this container.
   const auto is_given = [&](std::size_t nic) { return contains(choice.nics, nic); };
   if (deal.nics.empty() || std::any_of(deal.nics.begin(), deal.nics.end(), is_given)) {
-    choice.remarks.append(std::move(deal.remarks));
+    choice.remarks.append(deal.remarks);
     choice.stand_in = std::move(deal.stand_in);
     choice.per_gpu = std::move(deal.per_gpu);
   }

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "base/text.h"
+#include "data/value.h"
 #include "inject/codes.h"
-#include "inject/device_list.h"
 #include "pools/resource_name.h"
 
 namespace railhead::inject {
 namespace {
+
+constexpr data::ParseLimits kLimits{std::size_t{64} << 10, 8, 1024};
 
 /// An empty namespace is the pod's.
 Result<std::string> network(std::string_view space, std::string_view name,
@@ -56,17 +58,16 @@ Result<std::vector<std::string>> parse_networks(std::string_view text,
                                                 std::string_view pod_namespace) {
   std::vector<std::string> out;
   if (trim(text).empty()) return out;
-  if (text.size() > kAnnotationLimits.bytes)
-    return Error{ErrorCode::too_large, "larger than 64 KiB"};
+  if (text.size() > kLimits.bytes) return Error{ErrorCode::too_large, "larger than 64 KiB"};
   if (text.find_first_of("[{\"") == std::string_view::npos) {
     const auto pieces = split(text, ',');
-    if (pieces.size() > kAnnotationLimits.values)
+    if (pieces.size() > kLimits.values)
       return Error{ErrorCode::too_large, "names more than 1024 networks"};
     for (const std::string_view piece : pieces)
       out.push_back(TRY(from_short_form(piece, pod_namespace)));
     return out;
   }
-  const data::Value list = TRY(data::parse_json(text, kAnnotationLimits));
+  const data::Value list = TRY(data::parse_json(text, kLimits));
   if (list.kind != data::Value::Kind::list) return data::malformed_at(list.mark, "no list");
   for (const data::Value& entry : list.items) out.push_back(TRY(from_json(entry, pod_namespace)));
   return out;

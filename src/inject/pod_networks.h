@@ -24,8 +24,8 @@ inline constexpr std::string_view kDefaultNetworkAnnotation = "v1.multus-cni.io/
 
 /// Reads "NAME, NAMESPACE/NAME@INTERFACE" or a JSON list of {name, namespace, …} as Multus does
 /// (k8sclient.go, parsePodNetworkAnnotation()): each network as "NAMESPACE/NAME", as often as it is
-/// named. Empty text names none. Malformed where Multus refuses a name; too_large beyond
-/// kAnnotationLimits.
+/// named. Empty text names none. Malformed where Multus refuses a name; too_large beyond 64 KiB,
+/// eight levels or 1024 values.
 Result<std::vector<std::string>> parse_networks(std::string_view text,
                                                 std::string_view pod_namespace);
 

@@ -11,6 +11,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
+#include <boost/system/system_error.hpp>
 
 #include "base/text.h"
 #include "data/below.h"
@@ -42,17 +43,21 @@ http::verb http_verb(Verb verb) {
 /// Lives as long as an operation of it is under way.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
-  Exchange(asio::io_context& loop, Access access, const Request& request, AnswerLimits limits,
-           Client::Done done)
+  struct Answering {
+    AnswerLimits limits;
+    Client::Done done;
+  };
+
+  Exchange(asio::io_context& loop, Access access, const Request& request, Answering answering)
       : access_(std::move(access)),
         what_(std::string(to_string(request.verb)) + " " + request.target),
-        limits_(limits),
-        done_(std::move(done)),
+        limits_(answering.limits),
+        done_(std::move(answering.done)),
         resolver_(loop),
         deadline_(loop),
         context_(TlsContext::tls_client),
         buffer_(std::size_t{64} << 10) {
-    set_limits(parser_, limits.bytes);
+    set_limits(parser_, limits_.bytes);
     fill(request);
   }
 
@@ -82,14 +87,23 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
       return socket().async_connect(tcp::endpoint(address, port),
                                     then("connect", [](auto& self) { self.shake_hands(); }));
     }
-    resolver_.async_resolve(access_.host, access_.port, tcp::resolver::numeric_service,
-                            [self = shared_from_this()](const auto& failure, const auto& places) {
-                              if (failure) return self->fail("name lookup", failure);
-                              self->connect(places);
-                            });
+    look_up();
   }
 
  private:
+  /// Asio starts a thread for it.
+  void look_up() {
+    try {
+      resolver_.async_resolve(access_.host, access_.port, tcp::resolver::numeric_service,
+                              [self = shared_from_this()](const auto& failure, const auto& places) {
+                                if (failure) return self->fail("name lookup", failure);
+                                self->connect(places);
+                              });
+    } catch (const boost::system::system_error& why) {
+      fail("name lookup", why.code());
+    }
+  }
+
   /// The request as it goes over the wire.
   void fill(const Request& request) {
     request_.version(11);
@@ -203,7 +217,9 @@ void Client::send(const Request& request, const Done& done) {
   if (!access) {
     return asio::post(loop_, [guarded, why = access.error()] { guarded(why); });
   }
-  std::make_shared<Exchange>(loop_, std::move(access).value(), request, limits_, guarded)->start();
+  const auto exchange = std::make_shared<Exchange>(loop_, std::move(access).value(), request,
+                                                   Exchange::Answering{limits_, guarded});
+  exchange->start();
 }
 
 Result<Answer> ask(const Access& access, const Request& request, AnswerLimits limits) {

@@ -19,6 +19,9 @@ struct AnswerLimits {
   std::size_t bytes = std::size_t{32} << 20;
 };
 
+/// Of a Node, which has its images and the annotations of others, 256 KiB of them at most.
+inline constexpr AnswerLimits kNodeLimits{std::chrono::seconds(10), std::size_t{4} << 20};
+
 /// A client of the Kubernetes API on one event loop. Each request reads the access anew and has a
 /// connection of its own, so nothing has to be kept alive or found dead. The server's certificate
 /// must be signed by the access' authorities, and be for its server name.

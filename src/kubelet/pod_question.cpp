@@ -2,6 +2,9 @@
 #include "kubelet/pod_question.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace railhead::kubelet {
@@ -31,16 +34,27 @@ std::unique_ptr<Try> start(Question& question, Question::Stub& stub, grpc::Compl
   return attempt;
 }
 
-container::Holding holding_of(const v1::ContainerDevices& devices) {
-  return {devices.resource_name(), {devices.device_ids().begin(), devices.device_ids().end()}};
+/// By resource, each id once. The kubelet has an entry for each device, again for each NUMA node of
+/// the device, in any order. Source: Kubernetes pkg/kubelet/cm/container_manager.go,
+/// containerDevicesFromResourceDeviceInstances.
+template <typename Entries>
+std::vector<container::Holding> holdings_of(const Entries& entries) {
+  std::map<std::string_view, std::set<std::string_view>> by_resource;
+  for (const v1::ContainerDevices& devices : entries) {
+    auto& ids = by_resource[devices.resource_name()];
+    ids.insert(devices.device_ids().begin(), devices.device_ids().end());
+  }
+  std::vector<container::Holding> out;
+  for (const auto& [resource, ids] : by_resource) {
+    out.push_back({std::string(resource), {ids.begin(), ids.end()}});
+  }
+  return out;
 }
 
 container::PodHoldings holdings_in(const v1::PodResources& pod) {
   container::PodHoldings out{pod.namespace_(), pod.name(), {}};
   for (const auto& container : pod.containers()) {
-    auto& one = out.containers.emplace_back();
-    one.container = container.name();
-    for (const auto& devices : container.devices()) one.devices.push_back(holding_of(devices));
+    out.containers.push_back({container.name(), holdings_of(container.devices())});
   }
   return out;
 }
@@ -134,12 +148,7 @@ class AllocatableQuestion final : public QuestionOf<std::vector<container::Holdi
                                                       &Stub::PrepareAsyncGetAllocatableResources);
   }
 
-  Work answered() override {
-    std::vector<container::Holding> offered;
-    for (const auto& devices : answer<AllocatableTry>().devices())
-      offered.push_back(holding_of(devices));
-    return work(std::move(offered));
-  }
+  Work answered() override { return work(holdings_of(answer<AllocatableTry>().devices())); }
 };
 
 }  // namespace

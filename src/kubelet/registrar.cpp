@@ -19,6 +19,10 @@ using TimePoint = std::chrono::steady_clock::time_point;
 constexpr seconds kAfterLock{1};
 /// A registration that the kubelet has accepted is followed by ListAndWatch at once.
 constexpr seconds kUntilWatched{5};
+/// Whether it was a registration that lasted: one that ends at once must not be repeated at once.
+constexpr seconds kWatchedForGood{30};
+/// A kubelet looks at its folder of sockets each second and takes ten to connect.
+constexpr seconds kUntilFound{30};
 /// A kubelet's socket is there shortly before anybody listens on it.
 constexpr milliseconds kFirstRetry{100};
 constexpr milliseconds kLongestRetry{10'000};
@@ -108,7 +112,10 @@ class Registrar::Registration final {
     become(RegistrationState::standing_by);
   }
 
-  void cannot_serve(const std::string& why) { become(RegistrationState::not_served, why); }
+  void cannot_serve(const std::string& why) {
+    drop();
+    become(RegistrationState::not_served, why);
+  }
 
   void tick() {
     const auto kubelet = owner_.kubelet();
@@ -117,7 +124,11 @@ class Registrar::Registration final {
       become(RegistrationState::no_kubelet);
       return;
     }
-    if (!plugin_ || is_ending_ || is_outlived()) serve(kubelet);
+    if (!plugin_ || is_ending_ || is_outlived()) {
+      serve(kubelet);
+    } else if (may_be_deaf_ && !is_watched_ && !is_asking_ && is_due()) {
+      listen(kubelet);
+    }
     if (!plugin_) return;
     if (is_watched_) {
       become(RegistrationState::enrolled);
@@ -130,7 +141,7 @@ class Registrar::Registration final {
   [[nodiscard]] milliseconds until_tick() const {
     if (is_watched_ || status_.state == RegistrationState::no_kubelet) return kIdleTick;
     if (is_asking_ || !plugin_ || owner_.options_.route == Route::found) return kPendingTick;
-    const auto left = std::chrono::ceil<milliseconds>(next_try_ - owner_.clock_.now());
+    const auto left = std::chrono::ceil<milliseconds>(next_try_ - owner_.links_.clock.now());
     return std::clamp(left, kFirstRetry, kPendingTick);
   }
 
@@ -143,15 +154,28 @@ class Registrar::Registration final {
   }
 
  private:
-  void watched(bool now) {
-    is_watched_ = now;
-    if (now) {
+  [[nodiscard]] bool is_due() const { return owner_.links_.clock.now() >= next_try_; }
+
+  void watched(bool is_now) {
+    const auto now = owner_.links_.clock.now();
+    is_watched_ = is_now;
+    if (is_now) {
+      watched_since_ = now;
+      may_be_deaf_ = false;
       note_accepted();
       become(RegistrationState::enrolled);
     } else if (status_.state == RegistrationState::enrolled) {
-      next_try_ = owner_.clock_.now() + kFirstRetry;
+      if (now - watched_since_ >= kWatchedForGood) retry_ = kFirstRetry;
+      wait_longer(now);
+      // Who is found by its socket is found again only where that is another one.
+      may_be_deaf_ = owner_.options_.route == Route::found;
       become(RegistrationState::enrolling, "the kubelet does not watch any more");
     }
+  }
+
+  void wait_longer(TimePoint now) {
+    next_try_ = now + retry_;
+    retry_ = std::min(retry_ * 2, kLongestRetry);
   }
 
   void drop() {
@@ -162,26 +186,34 @@ class Registrar::Registration final {
   }
 
   void serve(const std::optional<host::FileIdentity>& kubelet) {
+    if (!listen(kubelet)) return;
+    retry_ = kFirstRetry;
+    become(RegistrationState::enrolling);
+  }
+
+  /// On a socket that is new.
+  bool listen(const std::optional<host::FileIdentity>& kubelet) {
     drop();  // completely, before the path is bound again
     auto served = DevicePlugin::serve(
-        path_, options_, owner_.mailbox_, decides_, [this](bool now) { watched(now); },
+        path_, options_, owner_.links_.mailbox, decides_, [this](bool now) { watched(now); },
         [this](const std::string& why) { become(RegistrationState::refused, why); });
     if (!served) {
       become(RegistrationState::not_served, served.error().message);
-      return;
+      return false;
     }
     plugin_ = std::move(served).value();
     plugin_->publish(devices_);
     own_ = host::identity_of(path_);
     kubelet_ = kubelet;
     is_asking_ = false;
-    retry_ = kFirstRetry;
-    next_try_ = owner_.clock_.now();
-    become(RegistrationState::enrolling);
+    may_be_deaf_ = owner_.options_.route == Route::found;
+    next_try_ = owner_.links_.clock.now();
+    if (may_be_deaf_) next_try_ += kUntilFound;
+    return true;
   }
 
   void enrol_if_due() {
-    if (is_asking_ || owner_.clock_.now() < next_try_) return;
+    if (is_asking_ || !is_due()) return;
     is_asking_ = true;
     is_accepted_ = false;
     plugin_->enrol(owner_.kubelet_socket(), [this](const Status& answer) { heard(answer); });
@@ -195,16 +227,15 @@ class Registrar::Registration final {
 
   void heard(const Status& answer) {
     is_asking_ = false;
-    const auto now = owner_.clock_.now();
+    may_be_deaf_ = !is_watched_;
+    const auto now = owner_.links_.clock.now();
     if (answer) {
       note_accepted();
-      retry_ = kFirstRetry;
       next_try_ = now + kUntilWatched;
       return;
     }
     if (!is_watched_) become(RegistrationState::refused, answer.error().message);
-    next_try_ = now + retry_;
-    retry_ = std::min(retry_ * 2, kLongestRetry);
+    wait_longer(now);
   }
 
   void become(RegistrationState state, std::string detail = "") {
@@ -224,7 +255,7 @@ class Registrar::Registration final {
     if (!is_countable) {
       countable_since_.reset();
     } else if (!countable_since_) {
-      countable_since_ = owner_.clock_.now();
+      countable_since_ = owner_.links_.clock.now();
     }
   }
 
@@ -243,16 +274,17 @@ class Registrar::Registration final {
   bool is_watched_ = false;
   bool is_asking_ = false;
   bool is_accepted_ = true;  // what we asked for last
+  /// The kubelet was asked and does not watch: gRPC may have stopped to accept connections, which
+  /// it does for good (1.51) where one came while there was no free descriptor.
+  bool may_be_deaf_ = false;
+  TimePoint watched_since_{};
   TimePoint next_try_{};
   milliseconds retry_ = kFirstRetry;
 };
 
-Registrar::Registrar(RegistrarOptions options, loop::Mailbox& mailbox, host::Clock& clock,
-                     PodResources& pod_resources, Changed changed)
+Registrar::Registrar(RegistrarOptions options, Links links, Changed changed)
     : options_(std::move(options)),
-      mailbox_(mailbox),
-      clock_(clock),
-      pod_resources_(pod_resources),
+      links_(links),
       changed_(std::move(changed)) {}
 
 /// The sockets close before the lock is free.
@@ -295,7 +327,7 @@ std::string Registrar::kubelet_socket() const {
 }
 
 std::chrono::steady_clock::duration Registrar::since_lock() const {
-  return clock_.now() - locked_at_;
+  return links_.clock.now() - locked_at_;
 }
 
 /// In the plugin folder, which every agent of the node has in common; where there is none, in the
@@ -317,7 +349,7 @@ Result<bool> Registrar::take_lock(const std::string& path) {
     is_locked_out_ = !taken;
     if (!taken) return false;
     lock_ = std::move(taken);
-    locked_at_ = clock_.now();
+    locked_at_ = links_.clock.now();
   }
   return since_lock() >= kAfterLock;
 }
@@ -327,7 +359,9 @@ void Registrar::tick() {
   // An open file in a folder that was removed keeps the kernel from telling of it.
   if (!path) lock_.reset();
   const auto mine = path ? take_lock(*path) : Result<bool>(true);
+  holds_ = !path || lock_.has_value();
   if (!mine) {
+    for (const auto& one : registrations_) one->begin_end();
     for (const auto& one : registrations_) one->cannot_serve(mine.error().message);
     return;
   }
@@ -363,18 +397,18 @@ std::vector<std::string> Registrar::folders() const {
 /// Each resource for itself: one that is refused for good keeps nobody from looking after another.
 /// What counts is what the kubelet had to know when it was asked.
 void Registrar::verify() {
-  const auto now = clock_.now();
+  const auto now = links_.clock.now();
   if (now - verified_at_ < kBetweenVerifications) return;
   const auto is_due = [now](const auto& one) { return one->was_countable(now); };
   if (std::ranges::none_of(registrations_, is_due)) return;
   verified_at_ = now;
   // The answer comes on the thread of whoever else asks; ours goes on from our mailbox.
-  pod_resources_.allocatable(
+  links_.pod_resources.allocatable(
       kVerifyTimeout, [this, gate = gate_, now](Result<std::vector<container::Holding>> counted) {
         if (!counted) return;  // no such interface, or not now: the open streams have to do
         const std::lock_guard lock(gate->mutex);
         if (gate->closed) return;
-        mailbox_.post([this, gate, now, counted = std::move(counted).value()] {
+        links_.mailbox.post([this, gate, now, counted = std::move(counted).value()] {
           if (!gate->closed) compare(counted, now);
         });
       });

@@ -64,10 +64,14 @@ class Registrar {
  public:
   using Changed = std::function<void(const ResourceStatus&)>;
 
-  /// `changed` gets every new state. All on the mailbox's thread; that of `pod_resources`, which
-  /// says what the kubelet counts, may be another one.
-  Registrar(RegistrarOptions options, loop::Mailbox& mailbox, host::Clock& clock,
-            PodResources& pod_resources, Changed changed);
+  struct Links {
+    loop::Mailbox& mailbox;
+    host::Clock& clock;
+    PodResources& pod_resources;  ///< says what the kubelet counts, on whatever thread
+  };
+
+  /// `changed` gets every new state. All on the mailbox's thread.
+  Registrar(RegistrarOptions options, Links links, Changed changed);
   ~Registrar();
 
   /// From now on this resource is offered. `resource` has to outlive the registrar or
@@ -92,6 +96,10 @@ class Registrar {
   /// Another agent holds the registration.
   [[nodiscard]] bool stands_by() const { return is_locked_out_; }
 
+  /// The lock is ours, or there is none to be had and nobody to share with. What agents of the node
+  /// have in common is for who holds it.
+  [[nodiscard]] bool holds() const { return holds_; }
+
  private:
   class Registration;
 
@@ -115,13 +123,12 @@ class Registrar {
                std::chrono::steady_clock::time_point asked_at);
 
   RegistrarOptions options_;
-  loop::Mailbox& mailbox_;
-  host::Clock& clock_;
-  PodResources& pod_resources_;
+  Links links_;
   Changed changed_;
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   std::optional<host::FileLock> lock_;
   bool is_locked_out_ = false;
+  bool holds_ = false;
   std::chrono::steady_clock::time_point locked_at_{};
   std::chrono::steady_clock::time_point verified_at_{};
   std::vector<std::unique_ptr<Registration>> registrations_;

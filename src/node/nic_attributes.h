@@ -56,7 +56,7 @@ struct PortAttributes {
   std::optional<std::string> rate_text;  ///< "400 Gb/sec (4X NDR)"
   std::optional<std::uint32_t> lid;
   std::optional<std::uint32_t> sm_lid;
-  std::vector<Gid> gids;             ///< entries that are not all zero
+  std::vector<Gid> gids;             ///< not all zero; of InfiniBand those before the first hole
   std::vector<std::uint16_t> pkeys;  ///< non-zero entries
 
   friend bool operator==(const PortAttributes&, const PortAttributes&) = default;
@@ -88,8 +88,6 @@ std::optional<PortState> read_port_state(Reader& reader, const std::string& path
 std::optional<std::string> read_phys_state(Reader& reader, const std::string& path);
 LinkLayer read_link_layer(Reader& reader, const std::string& path);
 std::optional<std::string> read_rate(Reader& reader, const std::string& path);
-std::vector<Gid> read_gids(Reader& reader, const std::string& path);
-std::vector<std::uint16_t> read_pkeys(Reader& reader, const std::string& path);
 
 /// In the order in which they are read and shown.
 inline constexpr std::tuple kNicAttributes{
@@ -117,8 +115,9 @@ inline constexpr std::tuple kPortAttributes{
     Attribute{&PortAttributes::rate_text, "rate", read_rate, "rate", Identifier::none},
     Attribute{&PortAttributes::lid, "lid", read_number, "lid", Identifier::none},
     Attribute{&PortAttributes::sm_lid, "sm_lid", read_number, "smLid", Identifier::none},
-    Attribute{&PortAttributes::gids, "gids", read_gids, "gids", Identifier::gid},
-    Attribute{&PortAttributes::pkeys, "pkeys", read_pkeys, "pkeys", Identifier::none},
+    // read_ports() reads both when it knows the link layer.
+    Attribute{&PortAttributes::gids, "gids", nullptr, "gids", Identifier::gid},
+    Attribute{&PortAttributes::pkeys, "pkeys", nullptr, "pkeys", Identifier::none},
 };
 
 static_assert(std::tuple_size_v<decltype(kNicAttributes)> == member_count<NicAttributes>(),

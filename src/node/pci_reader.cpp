@@ -310,7 +310,8 @@ void PciList::read_details(Reader& reader, Function& function) {
   const bool network = is_network_class(device.class_code);
   const bool endpoint = network || is_gpu_class(device.class_code);
   if (endpoint) read_physfn(reader, function);
-  if (!function.knows_numa) {
+  // Of a bridge nobody asks it: what hangs below it has its own.
+  if (!function.knows_numa && !device.is_bridge()) {
     device.numa_node = reader.number_or_minus_one(path + "/numa_node", kHighestNumaNode);
   }
   if (!device.driver) {

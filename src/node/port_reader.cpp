@@ -39,6 +39,62 @@ std::optional<double> gbps_of(std::string_view text) {
   return is_rate && unit.starts_with(" Gb/sec") ? std::optional(rate) : std::nullopt;
 }
 
+enum class Slot : std::uint8_t { taken, empty };
+
+/// One slot, added where it is taken. Type and netdev of an empty slot answer EINVAL and are not
+/// read, and only RoCE has netdevs (rdma_read_gid_attr_ndev_rcu() in drivers/infiniband/core).
+Slot take_gid(Reader& reader, const std::string& path, unsigned index, LinkLayer layer,
+              std::vector<Gid>& gids) {
+  const std::string slot = "/" + std::to_string(index);
+  auto value = reader.text_if_any(path + slot);
+  if (!value || *value == kZeroGid) return Slot::empty;
+  if (!is_hex_groups(*value, 8)) {
+    reader.malformed(path + slot, in_quotes(*value) + " is not a GID");
+    return Slot::taken;
+  }
+  const auto attributes = parent_path(path) + "/gid_attrs";
+  Gid gid{.index = index, .value = *std::move(value), .type = {}, .netdev = {}};
+  gid.type = reader.text_if_any(attributes + "/types" + slot);
+  if (layer != LinkLayer::infiniband) {
+    gid.netdev = reader.text_if_any(attributes + "/ndevs" + slot);
+  }
+  gids.push_back(std::move(gid));
+  return Slot::taken;
+}
+
+/// The table of RoCE is sparse: an address that has gone leaves a hole, so every slot is looked at.
+/// That of InfiniBand has the port's own GID, then those that the subnet manager added, and is read
+/// to its first empty slot.
+std::vector<Gid> read_gids(Reader& reader, const std::string& path, LinkLayer layer) {
+  std::vector<Gid> gids;
+  if (layer == LinkLayer::infiniband) {
+    unsigned index = 0;
+    while (index < kMaxGids && take_gid(reader, path, index, layer, gids) == Slot::taken) ++index;
+    return gids;
+  }
+  for (const auto index : numbers_in(reader, path, kMaxGids)) {
+    take_gid(reader, path, index, layer, gids);
+  }
+  return gids;
+}
+
+/// Slot by slot: the table leaves no number out, and to list it costs as much as to read it.
+std::vector<std::uint16_t> read_pkeys(Reader& reader, const std::string& path) {
+  std::vector<std::uint16_t> pkeys;
+  std::size_t hole = 0;
+  for (std::size_t slot = 0; hole < kMaxPkeyHole; ++slot) {
+    const auto pkey = reader.slot(path + "/" + std::to_string(slot), 0xffff);
+    if (!pkey) break;
+    if (slot == kMaxPkeys) {
+      reader.malformed(path, "only the first " + std::to_string(kMaxPkeys) + " are read");
+      break;
+    }
+    if (*pkey && **pkey != 0) pkeys.push_back(static_cast<std::uint16_t>(**pkey));
+    hole = *pkey && **pkey == 0 ? hole + 1 : 0;
+  }
+  return pkeys;
+}
+
 }  // namespace
 
 std::optional<PortState> read_port_state(Reader& reader, const std::string& path) {
@@ -80,39 +136,6 @@ std::optional<std::uint32_t> read_number(Reader& reader, const std::string& path
   return static_cast<std::uint32_t>(*number);
 }
 
-/// The table is sparse: an address that has gone leaves a hole, so every slot is looked at. Type
-/// and netdev of an empty slot answer EINVAL and are not read.
-std::vector<Gid> read_gids(Reader& reader, const std::string& path) {
-  std::vector<Gid> gids;
-  const auto attributes = parent_path(path) + "/gid_attrs";
-  for (const auto index : numbers_in(reader, path, kMaxGids)) {
-    const std::string slot = "/" + std::to_string(index);
-    auto value = reader.text_if_any(path + slot);
-    if (!value || *value == kZeroGid) continue;
-    if (!is_hex_groups(*value, 8)) {
-      reader.malformed(path + slot, in_quotes(*value) + " is not a GID");
-      continue;
-    }
-    Gid gid{.index = index, .value = *std::move(value), .type = {}, .netdev = {}};
-    gid.type = reader.text_if_any(attributes + "/types" + slot);
-    gid.netdev = reader.text_if_any(attributes + "/ndevs" + slot);
-    gids.push_back(std::move(gid));
-  }
-  return gids;
-}
-
-std::vector<std::uint16_t> read_pkeys(Reader& reader, const std::string& path) {
-  std::vector<std::uint16_t> pkeys;
-  std::size_t hole = 0;
-  for (const auto index : numbers_in(reader, path, kMaxPkeys)) {
-    const auto pkey = reader.number(path + "/" + std::to_string(index), 0xffff);
-    if (pkey && *pkey != 0) pkeys.push_back(static_cast<std::uint16_t>(*pkey));
-    hole = pkey && *pkey == 0 ? hole + 1 : 0;
-    if (hole == kMaxPkeyHole) break;
-  }
-  return pkeys;
-}
-
 std::optional<PortState> parse_port_state(std::string_view text) {
   const auto state = parse_numbered_name(trim(text));
   if (!state || state->first > static_cast<std::uint64_t>(PortState::active_defer)) {
@@ -129,6 +152,8 @@ std::vector<Port> read_ports(Reader& reader, const std::string& device_path) {
     Port port;
     port.number = number;
     read_attributes(kPortAttributes, reader, path, port);
+    port.gids = read_gids(reader, path + "/gids", port.link_layer);
+    port.pkeys = read_pkeys(reader, path + "/pkeys");
     if (port.rate_text) port.rate_gbps = gbps_of(*port.rate_text);
     ports.push_back(std::move(port));
   }

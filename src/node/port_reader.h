@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxPkeys = 128;  ///< slots looked at; mlx5 Infini
 /// After so many empty pkey slots in a row the rest is taken for empty. Subnet managers fill the
 /// first free slot, and each read is a command to the firmware: 128 a port would be most of the
 /// time that reading a machine takes.
-inline constexpr std::size_t kMaxPkeyHole = 16;
+inline constexpr std::size_t kMaxPkeyHole = 8;
 
 /// Ports of an RDMA device, from `device_path`/ports, by number.
 /// Source: Linux Documentation/ABI/stable/sysfs-class-infiniband, drivers/infiniband/core/sysfs.c.

@@ -88,11 +88,27 @@ std::optional<std::string> Reader::checked_text(const std::string& path,
 }
 
 std::optional<std::uint64_t> Reader::number(const std::string& path, std::uint64_t limit) {
-  const auto value = text(path);
-  if (!value) return std::nullopt;
-  const auto number = parse_number(*value);
+  return checked_number(path, text(path), limit);
+}
+
+std::optional<std::optional<std::uint64_t>> Reader::slot(const std::string& path,
+                                                         std::uint64_t limit) {
+  auto content = ask(&host::Host::read, path, Answers::driver);
+  if (content && !*content) return std::nullopt;
+  if (!content) {
+    failed(path, content.error());
+    return std::optional<std::uint64_t>();
+  }
+  return checked_number(path, checked_text(path, *std::move(content)), limit);
+}
+
+std::optional<std::uint64_t> Reader::checked_number(const std::string& path,
+                                                    const std::optional<std::string>& text,
+                                                    std::uint64_t limit) {
+  if (!text) return std::nullopt;
+  const auto number = parse_number(*text);
   if (number && *number <= limit) return *number;
-  malformed(path, in_quotes(*value) + (number ? " is out of range" : " is not a number"));
+  malformed(path, in_quotes(*text) + (number ? " is out of range" : " is not a number"));
   return std::nullopt;
 }
 

@@ -41,6 +41,9 @@ class Reader {
   /// Attribute in the notation of C (0x… or decimal), at most `limit`.
   std::optional<std::uint64_t> number(const std::string& path, std::uint64_t limit);
 
+  /// number() of a slot of a table. Nothing at all: there is no such slot.
+  std::optional<std::optional<std::uint64_t>> slot(const std::string& path, std::uint64_t limit);
+
   /// A number that says "none" with -1, such as numa_node.
   std::optional<int> number_or_minus_one(const std::string& path, int limit);
 
@@ -81,6 +84,9 @@ class Reader {
                                const std::string& about, Answers who);
   void failed(const std::string& path, const Error& error);
   void add(Problem problem);
+  std::optional<std::uint64_t> checked_number(const std::string& path,
+                                              const std::optional<std::string>& text,
+                                              std::uint64_t limit);
   std::optional<std::string> checked_text(const std::string& path, std::optional<std::string> raw);
 
   host::Host& host_;

@@ -114,12 +114,12 @@ Status PluginService::create_container(const Request& request) {
                                      session_.options.deadline_share);
   const std::string_view payload = request.envelope.payload;
   const auto started = calls_->start(request.stream, request.body, payload, deadline);
-  if (!started) {
-    const bool full = started.error().code == ErrorCode::too_large;
-    refuse(request.stream,
-           full ? wire::StatusCode::resource_exhausted : wire::StatusCode::invalid_argument,
-           started.error().message);
-  }
+  if (started) return {};
+  // An error would fail the container, and with a runtime that we cannot read all containers of the
+  // node.
+  ++session_.stats.protocol_errors;
+  reply_(request.stream, {});
+  session_.handler.not_understood(started.error());
   return {};
 }
 
@@ -147,11 +147,8 @@ Status PluginService::synchronize(const Request& request) {
 Status PluginService::end_chunk(std::uint32_t stream) {
   const auto more = state_.end_chunk();
   if (!more) {
-    const bool too_large = more.error().code == ErrorCode::too_large;
-    refuse(stream,
-           too_large ? wire::StatusCode::resource_exhausted : wire::StatusCode::invalid_argument,
-           more.error().message);
-    return too_large ? Status(more.error()) : Status();
+    refuse(stream, wire::StatusCode::invalid_argument, more.error().message);
+    return {};
   }
   // All chunks share one timeout of the runtime: answer before what is left to look at.
   reply_(stream, wire::encode_response(encode_synchronize_response(*more)));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,6 +34,13 @@ struct CreateAnswer {
   std::optional<std::string> refusal;               ///< the creation fails with this text
 };
 
+/// What a Synchronize had.
+struct StateCounts {
+  std::size_t pods = 0;
+  std::size_t containers = 0;
+  std::size_t passed_over = 0;  ///< of the containers: the state is larger than what is kept of it
+};
+
 /// What a session tells, and asks, the rest of the agent. Called on the event loop, never
 /// re-entered.
 class Handler {
@@ -52,13 +60,17 @@ class Handler {
   /// quick. Views are valid during the call only.
   virtual void existing(const container::Request& container) = 0;
 
-  /// Once, after the last container of a Synchronize: how many pods and containers there were.
-  virtual void synchronized(std::size_t pods, std::size_t containers) = 0;
+  /// Once, after the last container of a Synchronize.
+  virtual void synchronized(const StateCounts& counts) = 0;
 
   /// Whether decisions look at annotations with this key, on pods or containers. Of pods, and of
   /// containers that come before their pod, `existing` may lack all others: what need not be kept
   /// during a Synchronize is not.
   [[nodiscard]] virtual bool reads_annotation(std::string_view /*key*/) const { return true; }
+
+  /// A CreateContainer could not be read, or there were too many at once: it was answered with
+  /// nothing to add.
+  virtual void not_understood(const Error& /*why*/) {}
 
   /// A CreateContainer was answered, so long after it had come. Only where SessionOptions has a
   /// clock.
@@ -72,7 +84,7 @@ class Handler {
   /// both this call has returned and `done` was called. If it is not called before the session's
   /// own deadline, the session answers by `on_deadline` and a later `done` is ignored.
   virtual void create(const container::Request& request,
-                      std::function<void(CreateAnswer)> done) = 0;
+                      std::function<void(const CreateAnswer&)> done) = 0;
 
   /// The own deadline passed. Fail-open answers an empty CreateAnswer.
   virtual CreateAnswer on_deadline(const container::Request& request) = 0;

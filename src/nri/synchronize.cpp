@@ -29,11 +29,6 @@ std::size_t cost(std::string_view pod_id, std::string_view record) {
   return kRecordOverheadBytes + pod_id.size() + record.size();
 }
 
-Error above(const char* what, std::size_t limit) {
-  return {ErrorCode::too_large,
-          std::string("nri: ") + what + " exceeds " + std::to_string(limit) + " bytes"};
-}
-
 }  // namespace
 
 Synchronize::Synchronize(Handler& handler)
@@ -41,9 +36,6 @@ Synchronize::Synchronize(Handler& handler)
 
 void Synchronize::take(std::string_view piece) {
   bytes_ += piece.size();
-  if (bytes_ > kSynchronizeMaxBytes && !failure_) {
-    failure_ = above("the runtime's state", kSynchronizeMaxBytes);
-  }
   for (wire::FieldPart part; !failure_ && !stopped_ && fields_.next(piece, part);) {
     if (auto taken = take_part(part); !taken) failure_ = std::move(taken).error();
   }
@@ -70,11 +62,14 @@ Status Synchronize::take_item(std::uint32_t key, std::string_view message) {
 Status Synchronize::take_pod(std::string_view message) {
   TRY_STATUS(read_pod(message, request_));
   const auto id = TRY(read_pod_id(message));
-  ++pod_count_;
+  ++counts_.pods;
   // No container names a pod without an id.
   if (id.empty() || pods_.contains(id)) return {};
   drop_unread_annotations(request_.pod_annotations);
-  TRY_STATUS(keep(pods_, id, pod_record(request_)));
+  if (!keep(pods_, id, pod_record(request_))) {
+    lacks_pods_ = true;
+    return {};
+  }
   const auto [from, to] = waiting_.equal_range(id);
   hand_on_waiting(from, to);
   return {};
@@ -83,25 +78,25 @@ Status Synchronize::take_pod(std::string_view message) {
 Status Synchronize::take_container(std::string_view message) {
   TRY_STATUS(read_container(message, request_));
   const auto pod_id = TRY(read_container_pod_id(message));
-  ++container_count_;
+  ++counts_.containers;
   const auto pod = pods_.find(pod_id);
   if (pod == pods_.end() && !pod_id.empty()) {
     drop_unread_annotations(request_.annotations);
-    return keep(waiting_, pod_id, container_record(request_));
+    if (!keep(waiting_, pod_id, container_record(request_))) ++counts_.passed_over;
+    return {};
   }
   if (pod != pods_.end()) TRY_STATUS(read_pod(pod->second, request_));
   call_existing();
   return {};
 }
 
-Status Synchronize::keep(Records& records, std::string_view pod_id, std::string record) {
-  kept_bytes_ += cost(pod_id, record);
-  if (kept_bytes_ > kSynchronizeMaxKeptBytes) {
-    return above("what has to be kept of the runtime's state", kSynchronizeMaxKeptBytes);
-  }
+bool Synchronize::keep(Records& records, std::string_view pod_id, std::string record) {
+  const auto bytes = cost(pod_id, record);
+  if (bytes > kSynchronizeMaxKeptBytes - kept_bytes_) return false;
+  kept_bytes_ += bytes;
   record.shrink_to_fit();
   records.emplace(pod_id, std::move(record));
-  return {};
+  return true;
 }
 
 void Synchronize::drop_unread_annotations(container::KeyValues& annotations) {
@@ -114,9 +109,12 @@ void Synchronize::hand_on_waiting(Records::iterator from, Records::iterator to) 
     const auto& [pod_id, container] = *from;
     const auto pod = pods_.find(pod_id);
     nri::clear(request_);
-    const bool readable = (pod == pods_.end() || read_pod(pod->second, request_)) &&
-                          read_container(container, request_);
-    if (readable) call_existing();
+    if (pod == pods_.end() && lacks_pods_) {
+      ++counts_.passed_over;
+    } else if ((pod == pods_.end() || read_pod(pod->second, request_)) &&
+               read_container(container, request_)) {
+      call_existing();
+    }
     kept_bytes_ -= cost(pod_id, container);
     from = waiting_.erase(from);
   }
@@ -143,15 +141,14 @@ Result<bool> Synchronize::end_chunk() {
 
 void Synchronize::finish() {
   hand_on_waiting(waiting_.begin(), waiting_.end());
-  const std::size_t pods = pod_count_;
-  const std::size_t containers = container_count_;
+  const auto counts = counts_;
   const bool large = bytes_ > kTrimAboveBytes;
   reset();
   if (large) {
     host::give_back_free_memory();
     host::give_back_code_pages();
   }
-  if (!stopped_) handler_.synchronized(pods, containers);
+  if (!stopped_) handler_.synchronized(counts);
 }
 
 void Synchronize::clear() {
@@ -167,7 +164,9 @@ void Synchronize::reset() {
   request_ = {};
   pods_.clear();
   waiting_.clear();
-  pod_count_ = container_count_ = bytes_ = kept_bytes_ = 0;
+  counts_ = {};
+  lacks_pods_ = false;
+  bytes_ = kept_bytes_ = 0;
 }
 
 }  // namespace railhead::nri

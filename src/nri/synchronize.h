@@ -8,10 +8,10 @@
 //   comes or the last chunk has ended. Of pods with equal ids the first counts.
 // * A malformed chunk fails as a whole and forgets what is kept. What was handed on before stays
 //   handed on: that harms nobody, because Handler::existing only reports.
-// * All chunks together have at most kSynchronizeMaxBytes and what is kept at a time at most
-//   kSynchronizeMaxKeptBytes, which 10,000 pods with a kilobyte of annotations each are below.
-//   Above either the chunk is refused and the connection given up: reports from a part of the state
-//   would be wrong.
+// * What is kept at a time is at most kSynchronizeMaxKeptBytes, which 10,000 pods with a kilobyte
+//   of annotations each are below. Pods can be larger, and who writes them must not keep the agent
+//   from the runtime: what does not fit is passed over and counted, and with it all containers
+//   whose pod may have been among it.
 // * After the last chunk nothing is kept, and the memory goes back to the system.
 #pragma once
 
@@ -24,14 +24,12 @@
 
 #include "base/result.h"
 #include "container/request.h"
+#include "nri/session.h"
 #include "wire/field_stream.h"
 
 namespace railhead::nri {
 
-inline constexpr std::size_t kSynchronizeMaxBytes = std::size_t{64} << 20U;
 inline constexpr std::size_t kSynchronizeMaxKeptBytes = std::size_t{16} << 20U;
-
-class Handler;
 
 class Synchronize {
  public:
@@ -41,11 +39,11 @@ class Synchronize {
   /// tells, the rest of the chunk is passed over.
   void take(std::string_view piece);
 
-  /// The chunk has ended: true when more follow. Malformed where it was no such message; too_large
-  /// above one of the limits. After a failure it begins from nothing.
+  /// The chunk has ended: true when more follow. Malformed where it was no such message; then it
+  /// begins from nothing.
   Result<bool> end_chunk();
 
-  /// After the last chunk: hands on the containers whose pod never came, then the two counts.
+  /// After the last chunk: hands on the containers whose pod never came, then the counts.
   void finish();
 
   /// Forgets everything; from inside a call of the handler as soon as that returns, and nothing
@@ -62,7 +60,8 @@ class Synchronize {
   Status take_item(std::uint32_t key, std::string_view message);
   Status take_pod(std::string_view message);
   Status take_container(std::string_view message);
-  Status keep(Records& records, std::string_view pod_id, std::string record);
+  /// False where it does not fit.
+  bool keep(Records& records, std::string_view pod_id, std::string record);
   void drop_unread_annotations(container::KeyValues& annotations);
   void hand_on_waiting(Records::iterator from, Records::iterator to);
   void call_existing();
@@ -76,8 +75,8 @@ class Synchronize {
   container::Request request_;
   Records pods_;
   Records waiting_;  // containers
-  std::size_t pod_count_ = 0;
-  std::size_t container_count_ = 0;
+  StateCounts counts_;
+  bool lacks_pods_ = false;  // one did not fit
   std::size_t bytes_ = 0;
   std::size_t kept_bytes_ = 0;
   bool calling_ = false;  // the handler, which views what is kept

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/contains.h"
 #include "base/find.h"
 #include "base/text.h"
 #include "data/value.h"
@@ -11,6 +12,7 @@ namespace railhead::setup {
 namespace {
 
 constexpr std::string_view kUnits = "/etc/systemd/system/";
+constexpr std::string_view kPeermem = "nvidia_peermem";
 
 /// RFC 2397; all but letters and digits is written as %xx.
 std::string data_url(std::string_view text) {
@@ -112,7 +114,7 @@ std::vector<FileText> files_of(const Wanted& wanted) {
   std::vector<FileText> files;
   auto modules = wanted.modules;
   // Its driver container brings it: systemd-modules-load.service would fail without it.
-  std::erase(modules, "nvidia_peermem");
+  std::erase(modules, kPeermem);
   if (!modules.empty()) files.push_back(modules_file(modules));
   if (wanted.rdma_namespaces) files.push_back(namespaces_file(wanted));
   if (!wanted.sysctl.empty()) files.push_back(sysctl_file(wanted));
@@ -154,6 +156,9 @@ std::string machine_config(const Wanted& wanted, const std::string& role) {
 
 std::vector<std::string> left_out_of_machine_config(const Wanted& wanted) {
   std::vector<std::string> keys;
+  if (contains(wanted.modules, kPeermem)) {
+    keys.push_back("modules: " + std::string(kPeermem) + " (the container of its driver loads it)");
+  }
   if (!wanted.sriov.empty()) keys.emplace_back("sriov");
   if (!wanted.mtu.empty()) keys.emplace_back("mtu");
   if (!wanted.links.empty()) keys.emplace_back("link");

@@ -9,56 +9,62 @@
 
 namespace railhead::wire {
 
-bool FieldReader::fail() {
-  malformed_ = true;
-  at_ = end_;
-  return false;
-}
+namespace {
 
-bool FieldReader::next_field(Field& field) {
-  std::uint64_t key = 0;
-  if (!read_varint(key)) return false;
-  if (key > std::numeric_limits<std::uint32_t>::max() || (key >> 3U) == 0) return fail();
-  field.key = static_cast<std::uint32_t>(key);
-  field.value = 0;
-  field.bytes = {};
-  switch (static_cast<WireType>(key & 7U)) {
-    case WireType::varint: return read_varint(field.value);
-    case WireType::fixed64: return read_fixed(8, field.value);
-    case WireType::fixed32: return read_fixed(4, field.value);
-    case WireType::bytes: return read_bytes(field.bytes);
-  }
-  return fail();
-}
+// These take what they read off `bytes`, and are false where it ends before that.
 
-bool FieldReader::read_varint(std::uint64_t& value) {
+bool take_varint(std::string_view& bytes, std::uint64_t& value) {
   value = 0;
   for (unsigned shift = 0; shift <= kLastVarintShift; shift += kVarintBits) {
-    if (at_ == end_) return fail();
-    const auto byte = static_cast<std::uint8_t>(*at_++);
-    if (shift == kLastVarintShift && byte > 1) return fail();
+    if (bytes.empty()) return false;
+    const auto byte = static_cast<std::uint8_t>(bytes.front());
+    bytes.remove_prefix(1);
+    if (shift == kLastVarintShift && byte > 1) return false;
     value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
     if (byte < 0x80) return true;
   }
-  return fail();
+  return false;
 }
 
-bool FieldReader::read_fixed(unsigned size, std::uint64_t& value) {
-  if (static_cast<std::size_t>(end_ - at_) < size) return fail();
+bool take_fixed(std::string_view& bytes, unsigned size, std::uint64_t& value) {
+  if (bytes.size() < size) return false;
   value = 0;
   for (unsigned i = 0; i < size; ++i) {
-    value |= static_cast<std::uint64_t>(static_cast<std::uint8_t>(*at_++)) << (8 * i);
+    value |= static_cast<std::uint64_t>(static_cast<std::uint8_t>(bytes[i])) << (8 * i);
   }
+  bytes.remove_prefix(size);
   return true;
 }
 
-bool FieldReader::read_bytes(std::string_view& bytes) {
+bool take_bytes(std::string_view& bytes, std::string_view& value) {
   std::uint64_t length = 0;
-  if (!read_varint(length)) return false;
-  if (length > static_cast<std::uint64_t>(end_ - at_)) return fail();
-  bytes = {at_, static_cast<std::size_t>(length)};
-  at_ += length;
+  if (!take_varint(bytes, length) || length > bytes.size()) return false;
+  value = bytes.substr(0, static_cast<std::size_t>(length));
+  bytes.remove_prefix(value.size());
   return true;
+}
+
+bool take_field(std::string_view& bytes, Field& field) {
+  std::uint64_t key = 0;
+  if (!take_varint(bytes, key)) return false;
+  if (key > std::numeric_limits<std::uint32_t>::max() || (key >> 3U) == 0) return false;
+  field.key = static_cast<std::uint32_t>(key);
+  switch (static_cast<WireType>(key & 7U)) {
+    case WireType::varint: return take_varint(bytes, field.value);
+    case WireType::fixed64: return take_fixed(bytes, 8, field.value);
+    case WireType::fixed32: return take_fixed(bytes, 4, field.value);
+    case WireType::bytes: return take_bytes(bytes, field.bytes);
+  }
+  return false;
+}
+
+}  // namespace
+
+FieldReader::Read FieldReader::read_field(const char* at, const char* end) {
+  Read read;
+  std::string_view bytes(at, static_cast<std::size_t>(end - at));
+  if (take_field(bytes, read.field)) read.after = bytes.data();
+  return read;
 }
 
 void append_varint(std::string& out, std::uint64_t value) {

@@ -49,13 +49,29 @@ class FieldReader {
         end_(message.data() + message.size()) {}
 
   /// The next field; false at the end and where the message is malformed.
-  bool next(Field& field) { return at_ != end_ && (next_short_string(field) || next_field(field)); }
+  bool next(Field& field) {
+    if (at_ == end_) return false;
+    if (next_short_string(field)) return true;
+    const Read read = read_field(at_, end_);
+    malformed_ = read.after == nullptr;
+    at_ = malformed_ ? end_ : read.after;
+    field = read.field;
+    return !malformed_;
+  }
 
   [[nodiscard]] bool malformed() const { return malformed_; }
 
  private:
+  struct Read {
+    Field field;
+    const char* after = nullptr;  ///< where the next one begins; null: malformed
+  };
+
+  // Any field. By value, so that the reader and the field of a loop can be in registers.
+  static Read read_field(const char* at, const char* end);
+
   // Nearly all fields of a container: a string or message with its number in one byte and its
-  // length in one or two. What is not, or reaches beyond the end, is for next_field().
+  // length in one or two. What is not, or reaches beyond the end, is for read_field().
   bool next_short_string(Field& field) {
     constexpr std::ptrdiff_t kMaxHead = 3;
     if (end_ - at_ < kMaxHead) return false;
@@ -74,12 +90,6 @@ class FieldReader {
     at_ += head + static_cast<std::ptrdiff_t>(length);
     return true;
   }
-
-  bool next_field(Field& field);
-  bool read_varint(std::uint64_t& value);
-  bool read_fixed(unsigned size, std::uint64_t& value);
-  bool read_bytes(std::string_view& bytes);
-  bool fail();
 
   const char* at_;
   const char* end_;

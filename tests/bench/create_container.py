@@ -125,7 +125,8 @@ def section(figures):
         "CPU is the plugin's alone, from `schedstat` of its threads. Railhead's includes the log line that it\n"
         "writes about each decision. Nearly all of the floor's is the kernel's, for its reads and one write: with a\n"
         f"GPU it is {own.ratio('floor', 'smallest', 'cpu_gpu_us'):.2f} of the Go plugin's.\n",
-        "### Memory and threads\n\nRSS counts the program's own pages of the file it was started from, too.\n",
+        "### Memory and threads\n\nRSS counts the program's own pages of the file it was started from, too. It is read\n"
+        "a second after the work before it has ended, except for \"just after\".\n",
         memory_table(own, one["containers"]),
         "### Process start to synchronized\n\n"
         "From before `fork` until the runtime has the plugin registered, configured and synchronized.\n",

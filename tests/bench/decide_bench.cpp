@@ -8,6 +8,7 @@
 
 #include "affinity/affinity.h"
 #include "inject/decide.h"
+#include "inject/device_list.h"
 #include "inject/examine.h"
 #include "machines.h"
 #include "topology/topology.h"
@@ -150,6 +151,28 @@ void decide_annotated(benchmark::State& state, const std::string& prefix) {
   state.counters["annotations"] = static_cast<double>(keys.size());
 }
 
+/// The two lists in YAML that a pod author may write, as large as they may be and laborious to
+/// read.
+void decide_with_yaml(benchmark::State& state) {
+  auto node = node_of(state, kNode);
+  if (!node) return;
+  const inject::DecisionTable table(*std::move(node), {}, inject::InjectionPolicy{});
+  std::string list = "- [";
+  while (list.size() < inject::kAnnotationLimits.bytes - 3) list += "a ";
+  list += "]";
+  Container container("");
+  auto& request = container.request;
+  for (const std::string_view key :
+       {"devices.noderesource.dev/pod", "ulimits.noderesource.dev/pod"}) {
+    request.pod_annotations.emplace_back(key, list);
+  }
+  const inject::RuntimeAbility runtime;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        inject::decide(request, inject::examine(request, table), table, runtime));
+  }
+}
+
 BENCHMARK(topology_of_node)->Name("make_topology")->Unit(benchmark::kMicrosecond);
 BENCHMARK(topology_and_deal)->Name("make_topology_and_deal")->Unit(benchmark::kMicrosecond);
 BENCHMARK(topology_and_deal_of_many)
@@ -171,6 +194,7 @@ BENCHMARK_CAPTURE(decide_annotated, ours, "rdma.railhead.io/")
 BENCHMARK_CAPTURE(decide_annotated, cdi, "cdi.k8s.io/")
     ->Name("decide_1MiB_of_copied_annotations")
     ->Unit(benchmark::kMicrosecond);
+BENCHMARK(decide_with_yaml)->Name("decide_with_yaml")->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace railhead::bench

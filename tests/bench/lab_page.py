@@ -7,6 +7,7 @@ As a program, after `./dev lab --write`: replaces that section.
 
 import re
 import statistics
+import subprocess
 import sys
 
 from page_tables import ROOT, replace_section, table
@@ -16,6 +17,7 @@ sys.path[:0] = [str(ROOT / "tests/lab/guest")]
 from compare import goal  # noqa: E402
 
 TITLE = "## Beside perftest"
+COMMAND = "./dev lab --write"
 WORDS = """
 `./dev lab --write` runs `railhead bench` and perftest (`ib_write_bw`, `ib_write_lat`) in turns in one container without privileges,
 and keeps every round in [lab-result.md](lab-result.md). Wanted: 95 % of perftest's bandwidth at 64 KiB and 1 MiB, and a median
@@ -67,7 +69,9 @@ def section(result):
 
 
 def main():
-    replace_section(section((ROOT / "docs/lab-result.md").read_text(encoding="utf-8")))
+    result = (ROOT / "docs/lab-result.md").read_text(encoding="utf-8")
+    head = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=9", "HEAD"], stdout=subprocess.PIPE, text=True, check=True)
+    replace_section(section(result), {"commit": head.stdout.strip()}, COMMAND)
 
 
 if __name__ == "__main__":

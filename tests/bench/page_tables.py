@@ -2,9 +2,12 @@
 """Tables, figures and sections of docs/benchmarks.md."""
 
 import pathlib
+import re
 import statistics
+import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = ("src", "api", "cmake", "CMakeLists.txt", "CMakePresets.json")  # what it is built of
 
 median = statistics.median
 
@@ -34,14 +37,43 @@ def percentiles(values):
             **{f"p{int(share * 100)}": round(percentile(values, share), 3) for share in (0.5, 0.9, 0.99)}}
 
 
-def replace_section(section):
-    """Of docs/benchmarks.md, where `section` begins with its title; before the last one where there is none yet."""
+def is_stale(stamp, commit):
+    """Of another commit, which may be written shorter, or of a tree that was no commit's."""
+    return not commit.startswith(stamp["commit"]) or commit.endswith("-dirty")
+
+
+def stale_word(stamp):
+    return f"**stale**: of {stamp['commit']}"
+
+
+def is_same_program(one, other):
+    """Of two commits. False also where this checkout does not have one of them."""
+    diff = ["git", "-C", ROOT, "diff", "--quiet", one, other, "--", *PROGRAM]
+    return subprocess.run(diff, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def own_run(text, stamp, commit, command):
+    """The section of a run of its own, marked where that was of another commit than the page's `commit`."""
+    if not is_stale(stamp, commit):
+        return text
+    head, _, rest = text.partition("\n")
+    of = f"Of {stamp['commit']}, whose program is the same" if is_same_program(stamp["commit"], commit) else stale_word(stamp)
+    return f"{head}\n\n{of}; a run of its own (`{command}`).\n{rest}"
+
+
+def replace_section(section, stamp, command):
+    """Of docs/benchmarks.md: `section` begins with its title and is of a run of its own."""
     path = ROOT / "docs/benchmarks.md"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(with_section(text, section), encoding="utf-8")
+    path.write_text(with_own_run(path.read_text(encoding="utf-8"), section, stamp, command), encoding="utf-8")
+
+
+def with_own_run(text, section, stamp, command):
+    commit = re.search(r"^\| commit \| (\S+) \|$", text, re.M)
+    return with_section(text, own_run(section, stamp, commit[1], command))
 
 
 def with_section(text, section):
+    """In place of the one of its title; before the last one where there is none yet."""
     title = section.partition("\n")[0]
     head, *sections = text.split("\n## ")
     titles = [f"## {one.partition(chr(10))[0]}" for one in sections]

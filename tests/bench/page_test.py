@@ -8,6 +8,7 @@ import pathlib
 import re
 import sys
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
@@ -82,9 +83,23 @@ class Page(unittest.TestCase):
         text = page.render(recorded(), COMMIT, LAB, figures)
         section = text.partition("\n## Soak\n")[2].partition("\n## Beside perftest\n")[0]
         self.assertIn("| commit | 1111111 |", section)
-        self.assertTrue(section.strip().startswith("**stale**: of 1111111, a run of its own"), section[:80])
+        self.assertTrue(section.strip().startswith("**stale**: of 1111111; a run of its own"), section[:80])
         of_now = page.render(recorded(), COMMIT, LAB, {**figures, "commit": COMMIT[:7]})
         self.assertNotIn("stale", of_now.partition("\n## Soak\n")[2].partition("\n## Beside perftest\n")[0])
+
+    def test_a_run_of_another_commit_than_the_pages_says_so(self):
+        text = page.render(recorded(), COMMIT, LAB, None)
+        section = f"{page.soak_page.TITLE}\n\nA soak.\n"
+        marked = page_tables.with_own_run(text, section, {"commit": "1111111"}, "./dev soak")
+        self.assertIn("\n## Soak\n\n**stale**: of 1111111; a run of its own (`./dev soak`).\n\nA soak.\n", marked)
+        self.assertNotIn("stale", page_tables.with_own_run(text, section, {"commit": COMMIT}, "./dev soak"))
+
+    def test_a_run_of_the_same_program_is_not_stale(self):
+        self.assertTrue(page_tables.is_same_program("HEAD", "HEAD"))
+        self.assertFalse(page_tables.is_same_program("HEAD", "HEAD-dirty"))
+        with unittest.mock.patch.object(page_tables, "is_same_program", return_value=True):
+            text = page_tables.own_run("## Soak\n\nA soak.\n", {"commit": "1111111"}, COMMIT, "./dev soak")
+        self.assertEqual("## Soak\n\nOf 1111111, whose program is the same; a run of its own (`./dev soak`).\n\nA soak.\n", text)
 
     def test_a_part_that_was_not_measured_is_said_to_be_missing(self):
         parts = recorded()

@@ -27,6 +27,7 @@ class Bench:
     node: pathlib.Path
     gpu: str  # UUID of the node's first GPU
     last_gpu: str
+    release: pathlib.Path | None = None  # the build that `railhead` is of
     built: pathlib.Path | None = None  # folder of railhead_bench_micro and pod_question
     rounds: int = 3
     requests: int = 20000

@@ -15,11 +15,13 @@ import os
 import pathlib
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import time
 import traceback
 
+import code_order
 import goals
 import page
 from programs import ROOT, Bench
@@ -43,6 +45,8 @@ def arguments():
                         help=f"one part, repeatable: {', '.join(page.PARTS)}")
     parser.add_argument("--counts", action="store_true",
                         help="write no page; measure the counts and fail where one is above its goal")
+    parser.add_argument("--order", action="store_true",
+                        help="measure nothing; write cmake/container_path.ld with what runs for each container")
     parser.add_argument("--figures", type=pathlib.Path, help="where figures are kept [PROGRAMS/figures.json]")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/benchmarks.md")
     return parser.parse_args()
@@ -132,11 +136,15 @@ def check_counts(bench):
 def main():
     args = arguments()
     first_gpu, *_, last_gpu = gpus(args.node)
-    bench = Bench(args.programs, args.railhead, args.node, first_gpu, last_gpu, args.built, args.rounds,
-                  args.requests, args.containers)
+    bench = Bench(args.programs, args.railhead, args.node, first_gpu, last_gpu, args.railhead.resolve().parent,
+                  args.built, args.rounds, args.requests, args.containers)
+    if args.order:
+        return code_order.write(bench)
     if args.counts:
         return check_counts(bench)
     commit = commit_of(args.railhead)  # before anything is written
+    # How a file came to be decides how the page cache has it, and with that how much of it is mapped.
+    bench.railhead = pathlib.Path(shutil.copy2(args.railhead, args.programs / "railhead"))
     kept = args.figures or args.programs / "figures.json"
     parts = json.loads(kept.read_text()) if args.only and kept.exists() else {}
     failed = False

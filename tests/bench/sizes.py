@@ -53,7 +53,7 @@ def unpacked(archive):
 def images(bench, folder):
     found = {}
     for name, more in (("railhead", ()), ("railhead-bench", ("--bench",))):
-        said = subprocess.run([programs.ROOT / "scripts/image", bench.railhead.parent, folder, *more], check=True,
+        said = subprocess.run([programs.ROOT / "scripts/image", bench.release, folder, *more], check=True,
                               stdout=subprocess.PIPE, text=True)
         archive = pathlib.Path(said.stdout.strip())
         found[name] = {"archive": archive.stat().st_size, "unpacked": unpacked(archive)}
@@ -155,7 +155,7 @@ def section(figures):
         sizes.append([" ".join([f"program `{name}`", one.get("version", "")]).strip(), "", megabytes(one["bytes"])])
     memory = []
     for name, one in figures["memory"].items():
-        cells = ["did not start: " + one["why"], "", ""] if "why" in one else [
+        cells = ["did not start here, so there is nothing to compare: " + one["why"], "", ""] if "why" in one else [
             f"{one['rss_mib']:.1f}", f"{one['anon_mib']:.1f}", one["threads"]]
         memory.append([f"`{name}`", *cells])
     chart = figures["chart"]

@@ -11,6 +11,7 @@ import json
 from page_tables import ROOT, replace_section, table, text_table
 
 TITLE = "## Soak"
+COMMAND = "./dev soak 120 --write"
 WORDS = """
 `./dev soak {minutes:g} --write`: the agent with NRI, the device plugin and its pages on a real containerd {runtime}, on a machine of files made from
 `tests/nodes/dgx-h100.node`. Pods come and go: with GPUs by variable and by device node, with slots, with `required`, with up to 1 MiB
@@ -82,7 +83,8 @@ def section(figures: dict) -> str:
 
 
 def main() -> None:
-    replace_section(section(json.loads((ROOT / "tests/soak/soak.json").read_text(encoding="utf-8"))))
+    figures = json.loads((ROOT / "tests/soak/soak.json").read_text(encoding="utf-8"))
+    replace_section(section(figures), figures, COMMAND)
 
 
 if __name__ == "__main__":

@@ -421,7 +421,7 @@ class PodResources(KubeletCase):
         mine = {"name": "worker", "namespace": "default"}
         mine["containers"] = [{"name": "main", "devices": [held]}]
         ids = [f"slot-{number}" for number in range(1000)]
-        devices = [{"resource_name": HCA, "device_ids": ids}]
+        devices = [{"resource_name": HCA, "device_ids": [one]} for one in ids]
         other = {"name": "other", "namespace": "default"}
         other["containers"] = [{"name": "main", "devices": devices}]
         one = encode(messages.LIST_ANSWER, {"pod_resources": [other]})

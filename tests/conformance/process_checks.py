@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent as a process: started with few descriptors, with closed ones, and hung up on before it is there."""
+"""The agent as a process: started with few descriptors, with closed ones, hung up on before it is there, and ended while
+a driver hangs."""
 import itertools
 import os
 import pathlib
@@ -110,8 +111,33 @@ def pipe_for_a_configuration():
         assert agent.end() == 0
 
 
+def stuck_reader():
+    """a driver that hangs does not keep the agent from its end, and the log says which service is left behind"""
+    agent = Agent("--rescan-interval", "1")
+    assert agent.until(agent.is_running)
+    tasks = pathlib.Path(f"/proc/{agent.process.pid}/task").iterdir()
+    reader = next(task for task in tasks if (task / "comm").read_text() == "reader\n")
+    with subprocess.Popen(["strace", "-e", "trace=openat", "-e", "inject=openat:delay_enter=100000000", "-p", reader.name],
+                          stderr=subprocess.PIPE, text=True) as strace:
+        try:
+            assert "attached" in strace.stderr.readline()
+            stopped = 0  # looks in a row at which it was: a delay, not a stop on the way
+
+            def hangs():
+                nonlocal stopped
+                time.sleep(0.02)
+                stopped = stopped + 1 if ") t " in (reader / "stat").read_text() else 0
+                return stopped > 20
+            assert agent.until(hangs)
+            agent.process.terminate()
+            assert agent.until(lambda: b"left behind services=machine" in agent.text())
+        finally:
+            strace.kill()  # until then the end of that thread is its to be told
+    assert agent.process.wait(PATIENCE) == 0
+
+
 failed = False
-for check in (few_descriptors, closed_descriptors, early_hang_up, pipe_for_a_configuration):
+for check in (few_descriptors, closed_descriptors, early_hang_up, pipe_for_a_configuration, stuck_reader):
     try:
         check()
         print(f"ok    {check.__doc__}")

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The agent with everything on, by its system calls (strace). Two checks:
+"""The agent with everything on, by its system calls (strace). Three checks:
+* it starts no program;
 * it writes what the table of SECURITY.md names, all of it, and nothing else;
 * the thread that decides touches no file and no netlink socket once the agent is there, whatever happens: events of
   the machine, containers, pages, SIGHUP.
@@ -201,6 +202,12 @@ def deciding(trial: Trial, calls: list[Call]) -> list[str]:
     return [f"the deciding thread may wait for {call.name}{call.text}" for call in between if call.may_wait()]
 
 
+def programs(runs: list[tuple[Trial, list[Call]]]) -> list[str]:
+    """SECURITY.md: the agent starts no program. The first one is itself."""
+    return [f"the agent starts a program: {call.name}{call.text}"
+            for _, calls in runs for call in [call for call in calls if call.name.startswith("execve")][1:]]
+
+
 def main() -> int:
     lacking = [one for one in needs.missing({"strace": "strace"}) if one != "root"]
     if lacking:
@@ -220,8 +227,9 @@ def main() -> int:
         finally:
             trial.agent.end()
             trial.kubelet.stop()
-    problems = written(runs) + deciding(*runs[0])
-    print("\n".join(problems) or "traced agent: it writes what SECURITY.md says, and the deciding thread never waits")
+    problems = written(runs) + deciding(*runs[0]) + programs(runs)
+    print("\n".join(problems) or "traced agent: it writes what SECURITY.md says, starts no program, and the deciding thread "
+          "never waits")
     if not problems:
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)

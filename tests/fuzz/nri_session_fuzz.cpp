@@ -28,9 +28,10 @@ class FuzzHandler final : public Handler {
 
   void existing(const container::Request& container) override { touch(container); }
 
-  void synchronized(std::size_t /*pods*/, std::size_t /*containers*/) override {}
+  void synchronized(const nri::StateCounts& /*counts*/) override {}
 
-  void create(const container::Request& request, std::function<void(CreateAnswer)> done) override {
+  void create(const container::Request& request,
+              std::function<void(const CreateAnswer&)> done) override {
     touch(request);
     CreateAnswer answer;
     if (request.env.size() % 3 == 1) answer.refusal = std::string(request.name);
@@ -60,7 +61,7 @@ class FuzzHandler final : public Handler {
   }
 
   std::size_t bytes_ = 0;
-  std::vector<std::function<void(CreateAnswer)>> later_;
+  std::vector<std::function<void(const CreateAnswer&)>> later_;
 };
 
 void readable_by_go(const wire::FramedMessage& message) {

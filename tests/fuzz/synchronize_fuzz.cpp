@@ -46,12 +46,10 @@ class Recorder final : public Handler {
                  container.mounts.size(), container.devices.size());
   }
 
-  void synchronized(std::size_t pods, std::size_t containers) override {
-    counts.emplace(pods, containers);
-  }
+  void synchronized(const StateCounts& all) override { counts.emplace(all.pods, all.containers); }
 
   void create(const container::Request& /*request*/,
-              std::function<void(CreateAnswer)> /*done*/) override {}
+              std::function<void(const CreateAnswer&)> /*done*/) override {}
 
   CreateAnswer on_deadline(const container::Request& /*request*/) override { return {}; }
 

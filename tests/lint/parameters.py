@@ -4,7 +4,7 @@ import re
 
 from source_tree import ROOT, SOURCE, code_lines, finish
 
-FOLDERS = ("agent", "loop", "metrics", "nri")
+FOLDERS = ("agent", "kube", "kubelet", "loop", "metrics", "nri")
 MOST = 4
 
 

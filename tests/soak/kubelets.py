@@ -69,8 +69,9 @@ class PodsKubelet(Kubelet):
                         {
                             "name": name,
                             "devices": [
-                                {"resource_name": resource, "device_ids": ids}
+                                {"resource_name": resource, "device_ids": [one]}  # as the kubelet does
                                 for resource, ids in held.items()
+                                for one in ids
                             ],
                         }
                         for name, held in containers.items()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What no node can do for itself, for the profile aks-dynamo. Read it, then run it with bash.
+# Railhead is in no registry: ./dev image makes the image, push it to one of yours.
+: "${IMAGE_REPOSITORY:?of the image of Railhead, without its tag}"
 : "${AZURE_RESOURCE_GROUP:?}" "${CLUSTER_NAME:?}" "${NODEPOOL_NAME:?}" "${NODEPOOL_NODE_COUNT:=2}"
 : "${NODEPOOL_VM_SIZE:=Standard_ND96isr_H100_v5}"
 
@@ -27,6 +29,7 @@ helm install gpu-operator nvidia/gpu-operator --namespace gpu-operator --create-
 # 4. Railhead, in place of ib-node-config and of the shared device plugin.
 #    R2: containerd is restarted on each node, once.
 helm install railhead deploy/charts --namespace kube-system \
+  --set image.repository="$IMAGE_REPOSITORY" \
   --set setup.enabled=true --set setup.profile=aks-dynamo --set setup.allow=R2
 
 # 5. How it is checked, on each node:

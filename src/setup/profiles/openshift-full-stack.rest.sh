@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What no node can do for itself, for the profile openshift-full-stack. Read it, then run it with
 # bash. /etc belongs to the machine-config operator, which reboots the nodes of the pool for it.
+# Railhead is in no registry: ./dev image makes the image, push it to one of yours.
+: "${IMAGE_REPOSITORY:?of the image of Railhead, without its tag}"
 : "${ROLE:=gpu-worker}"
 
 # 1. What lasts on the nodes, as MachineConfig (and KubeletConfig, where the file says a policy).
@@ -19,7 +21,8 @@ helm install gpu-operator nvidia/gpu-operator --namespace gpu-operator --create-
 #   railhead migrate policy.yaml -o config
 
 # 4. Railhead.
-helm install railhead deploy/charts --namespace kube-system
+helm install railhead deploy/charts --namespace railhead --create-namespace \
+  -f deploy/charts/examples/openshift-sriov.yaml --set image.repository="$IMAGE_REPOSITORY"
 
 # 5. How it is checked, on each node:
 #   railhead setup verify --profile openshift-full-stack

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What no node can do for itself, for the profile roce. Read it, then run it with bash.
+# Railhead is in no registry: ./dev image makes the image, push it to one of yours.
+: "${IMAGE_REPOSITORY:?of the image of Railhead, without its tag}"
 
 # 1. The switches: MTU 9216, priority flow control and ECN as on the nodes:
 #   railhead doctor
@@ -13,7 +15,8 @@ helm install gpu-operator nvidia/gpu-operator --namespace gpu-operator --create-
 #   install -D -m 0644 -t /etc/systemd/system deploy/systemd/railhead-setup*
 #   railhead setup profile roce > /etc/railhead/setup.yaml
 #   systemctl enable --now railhead-setup.service railhead-setup-verify.timer
-helm install railhead deploy/charts --namespace kube-system
+helm install railhead deploy/charts --namespace kube-system \
+  --set image.repository="$IMAGE_REPOSITORY"
 
 # 4. How it is checked, on each node:
 #   railhead setup verify

@@ -39,6 +39,8 @@ NOT_HERE = {
     "kubectl -n kube-system logs ": "setup_node.py reads it",
     "kubectl exec ": "needs the job's pods",
     "kubectl port-forward ": "needs the job's pods",
+    "kubectl -n kube-system port-forward ": "runs until it is ended",
+    "curl localhost:9479/": "is sent through that",
     "kubectl label namespace ": "changes nothing of ours",
     "kubectl get ": "chart.py runs what install.md says to check",
     "kubectl -n kube-system rollout ": "chart.py runs what install.md says to check",

@@ -27,7 +27,7 @@ usage::Usage running(const std::string& id) {
   return usage;
 }
 
-TEST(ContainerBookTest, gives_back_all_that_was_noted) {
+TEST(ContainerCacheTest, gives_back_all_that_was_noted) {
   ContainerCache containers;
   containers.note(training());
   std::vector<proof::ContainerRecord> records;
@@ -47,7 +47,7 @@ TEST(ContainerBookTest, gives_back_all_that_was_noted) {
   EXPECT_FALSE(found.sandbox);
 }
 
-TEST(ContainerBookTest, the_gpus_of_the_kubelet_replace_those_of_a_bundle) {
+TEST(ContainerCacheTest, the_gpus_of_the_kubelet_replace_those_of_a_bundle) {
   ContainerCache containers;
   auto by_kubelet = training();
   by_kubelet.gpus = {"GPU-2"};
@@ -59,7 +59,7 @@ TEST(ContainerBookTest, the_gpus_of_the_kubelet_replace_those_of_a_bundle) {
   EXPECT_EQ(records.front().nics, training().nics);
 }
 
-TEST(ContainerBookTest, a_bundle_is_believed_where_the_kubelet_was_not_asked) {
+TEST(ContainerCacheTest, a_bundle_is_believed_where_the_kubelet_was_not_asked) {
   ContainerCache containers;
   proof::ContainerRecord unknown;
   unknown.container_id = training().container_id;
@@ -69,7 +69,7 @@ TEST(ContainerBookTest, a_bundle_is_believed_where_the_kubelet_was_not_asked) {
   EXPECT_EQ(records.front().gpus, training().gpus);
 }
 
-TEST(ContainerBookTest, a_slot_that_the_runtime_showed_counts_beside_a_bundle) {
+TEST(ContainerCacheTest, a_slot_that_the_runtime_showed_counts_beside_a_bundle) {
   ContainerCache containers;
   containers.note(training());
   auto bundle = training();
@@ -79,7 +79,7 @@ TEST(ContainerBookTest, a_slot_that_the_runtime_showed_counts_beside_a_bundle) {
   EXPECT_EQ(records.front().asked, "a slot of a pool");
 }
 
-TEST(ContainerBookTest, a_name_ends_at_a_nul_and_shifts_no_other) {
+TEST(ContainerCacheTest, a_name_ends_at_a_nul_and_shifts_no_other) {
   ContainerCache containers;
   auto odd = training();
   odd.pod = std::string("a\0b", 3);
@@ -90,7 +90,7 @@ TEST(ContainerBookTest, a_name_ends_at_a_nul_and_shifts_no_other) {
   EXPECT_EQ(records.front().gpus, training().gpus);
 }
 
-TEST(ContainerBookTest, a_full_book_takes_no_new_container_and_renews_old_ones) {
+TEST(ContainerCacheTest, a_full_cache_takes_no_new_container_and_renews_old_ones) {
   ContainerCache containers;
   proof::ContainerRecord record;
   usage::Usage usage;

@@ -40,6 +40,15 @@ class FakeRuntime : public agent::RuntimeReader {
   std::function<void(const std::optional<agent::RuntimeProcess>&)> done;
 };
 
+/// With the timeouts of its defaults: two seconds for a request.
+nri::RuntimePeer containerd(const std::string& version) {
+  nri::RuntimePeer peer;
+  peer.name = "containerd";
+  peer.version = version;
+  peer.pid = 42;
+  return peer;
+}
+
 /// A kubelet that answers when the test says so.
 class FakeKubelet : public agent::KubeletAnswers {
  public:
@@ -98,9 +107,9 @@ class ContainerHooksTest : public testing::Test {
   FakeRuntime runtime_;
   FakeKubelet kubelet_;
   agent::ContainerCache containers_;
-  agent::ContainerHooks hooks_{{machine_, runtime_, link_, log_, metrics_}};
+  agent::ContainerHooks hooks_{{machine_, runtime_, link_, log_, metrics_, clock_}};
   agent::ContainerHooks asking_{
-      {machine_, runtime_, link_, log_, metrics_, &kubelet_, &containers_}};
+      {machine_, runtime_, link_, log_, metrics_, clock_, &kubelet_, &containers_}};
 };
 
 TEST_F(ContainerHooksTest, a_container_with_gpus_is_adjusted_and_counted) {
@@ -119,7 +128,7 @@ TEST_F(ContainerHooksTest, the_topology_file_is_given_once_the_runtime_can_see_i
   inject::InjectionPolicy policy;
   policy.topology_file = "/run/railhead/nccl-topology.xml";
   FixedTables azure(machine("azure-nd-a100-v4"), policy);
-  agent::ContainerHooks hooks({azure, runtime_, link_, log_, metrics_});
+  agent::ContainerHooks hooks({azure, runtime_, link_, log_, metrics_, clock_});
   const auto mounts = [&] {
     ContainerBuilder container;
     container.nvidia(0);
@@ -160,7 +169,7 @@ TEST_F(ContainerHooksTest, required_that_is_not_met_is_an_event) {
   agent::EventOutbox outbox(metrics_, clock_);
   agent::PodEvents events(outbox, "gpu-a");
   agent::ContainerHooks hooks(
-      {machine_, runtime_, link_, log_, metrics_, nullptr, nullptr, &events});
+      {machine_, runtime_, link_, log_, metrics_, clock_, nullptr, nullptr, &events});
   ContainerBuilder container;
   container.pod_annotation("rdma.railhead.io/container.main", "required");
   bool answered = false;
@@ -297,6 +306,25 @@ TEST_F(ContainerHooksTest, who_was_denied_gpus_is_not_booked_with_them) {
   EXPECT_TRUE(records[0].gpus.empty());
 }
 
+TEST_F(ContainerHooksTest, who_has_also_an_unknown_gpu_is_booked_with_the_known_one) {
+  const std::string id(64, 'f');
+  const auto known = *machine_.table()->node().gpus[0].uuid;
+  const std::string unknown = "GPU-99999999-0000-0000-0000-000000000000";
+  ContainerBuilder container;
+  container.request().id = id;
+  container.env("NVIDIA_VISIBLE_DEVICES=0,1,2,3");
+  asking_.create(container.request(), [](const nri::CreateAnswer&) {});
+  kubelet_.asked.back()(holds({{"nvidia.com/gpu", {known, unknown}}}));
+  (void)asking_.on_deadline(container.request());
+  usage::Usage usage;
+  usage.containers[id].bundle.emplace().env = {"NVIDIA_VISIBLE_DEVICES=0,1,2,3"};
+  auto records = proof::records_of(usage, *machine_.table());
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].gpus.size(), 4U) << "its bundle alone says so";
+  containers_.complete(records, usage);
+  EXPECT_EQ(records[0].gpus, std::vector<std::string>{known});
+}
+
 TEST_F(ContainerHooksTest, who_was_not_believed_is_not_booked_with_gpus) {
   const std::string id(64, 'e');
   ContainerBuilder container;
@@ -326,7 +354,7 @@ TEST_F(ContainerHooksTest, a_kubelet_that_has_answered_counts_at_the_deadline) {
 }
 
 TEST_F(ContainerHooksTest, the_kubelet_is_asked_for_half_of_the_runtimes_time_at_most) {
-  nri::RuntimePeer peer{"containerd", "2.4.2", "", {}, {}, 42};
+  auto peer = containerd("2.4.2");
   peer.request_timeout = std::chrono::milliseconds(4000);
   asking_.configured(peer);
   ContainerBuilder container;
@@ -347,7 +375,7 @@ TEST_F(ContainerHooksTest, existing_containers_are_booked) {
   ContainerBuilder container;
   container.request().id = id;
   container.nvidia(0);
-  asking_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+  asking_.configured(containerd("2.4.2"));
   asking_.existing(container.request());
   usage::Usage usage;
   usage.containers[id];
@@ -382,7 +410,7 @@ TEST_F(WaitingHook, waits_until_the_machine_is_read) {
 }
 
 TEST_F(WaitingHook, waits_a_quarter_of_the_runtimes_time_at_most) {
-  nri::RuntimePeer peer{"containerd", "2.4.2", "", {}, {}, 42};
+  auto peer = containerd("2.4.2");
   peer.request_timeout = std::chrono::milliseconds(4000);
   hooks_.configured(peer);
   machine_.behind = true;
@@ -574,13 +602,13 @@ TEST_F(ContainerHooksTest, containers_without_their_devices_are_counted_anew_eac
   lacking.nvidia(0);
   ContainerBuilder other;
   const auto& gauge = metrics_.nri_containers_missing_devices;
-  hooks_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+  hooks_.configured(containerd("2.4.2"));
   hooks_.existing(lacking.request());
   hooks_.existing(other.request());
-  hooks_.synchronized(1, 2);
+  hooks_.synchronized({1, 2});
   EXPECT_EQ(gauge.value(), 1);
-  hooks_.configured({"containerd", "2.4.2", "", {}, {}, 42});
-  hooks_.synchronized(0, 0);
+  hooks_.configured(containerd("2.4.2"));
+  hooks_.synchronized({0, 0});
   EXPECT_EQ(gauge.value(), 0);
 }
 
@@ -589,17 +617,37 @@ TEST_F(ContainerHooksTest, one_table_serves_a_whole_synchronize) {
   lacking.nvidia(0);
   ContainerBuilder named;  // waits for the kubelet until the end
   named.env("NVIDIA_VISIBLE_DEVICES=0");
-  asking_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+  asking_.configured(containerd("2.4.2"));
   machine_.asked = 0;
   for (int i = 0; i < 100; ++i) {
     asking_.existing(lacking.request());
     asking_.existing(named.request());
   }
-  asking_.synchronized(1, 200);
+  asking_.synchronized({1, 200});
   ASSERT_EQ(kubelet_.asked_all.size(), 1U);
   kubelet_.asked_all[0](std::vector<container::PodHoldings>());
   EXPECT_EQ(machine_.asked, 1);
   EXPECT_EQ(metrics_.nri_containers_missing_devices.value(), 100);
+}
+
+/// A clock on which each look takes as long as a slow container.
+class SlowClock final : public test::ManualClock {
+ public:
+  std::chrono::steady_clock::time_point now() override {
+    advance(std::chrono::milliseconds(20));
+    return ManualClock::now();
+  }
+};
+
+TEST_F(ContainerHooksTest, a_synchronize_takes_a_quarter_of_the_deadline_at_most) {
+  SlowClock clock;
+  agent::ContainerHooks hooks({machine_, runtime_, link_, log_, metrics_, clock});
+  ContainerBuilder lacking;
+  lacking.nvidia(0);
+  hooks.configured(containerd("2.4.2"));
+  for (int i = 0; i < 100; ++i) hooks.existing(lacking.request());
+  hooks.synchronized({1, 100});
+  EXPECT_EQ(metrics_.nri_containers_missing_devices.value(), 25);
 }
 
 class SynchronizedContainers : public ContainerHooksTest {
@@ -608,9 +656,9 @@ class SynchronizedContainers : public ContainerHooksTest {
   void begin() {
     ContainerBuilder named;
     named.env("NVIDIA_VISIBLE_DEVICES=0");
-    asking_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+    asking_.configured(containerd("2.4.2"));
     asking_.existing(named.request());
-    asking_.synchronized(1, 1);
+    asking_.synchronized({1, 1});
   }
 
   [[nodiscard]] double lacking() const { return metrics_.nri_containers_missing_devices.value(); }
@@ -659,8 +707,8 @@ TEST_F(SynchronizedContainers, an_answer_to_the_synchronize_before_is_ignored) {
 }
 
 TEST_F(ContainerHooksTest, the_connected_runtime_is_the_only_one_shown) {
-  hooks_.configured({"containerd", "1.7.24", "", {}, {}, 42});
-  hooks_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+  hooks_.configured(containerd("1.7.24"));
+  hooks_.configured(containerd("2.4.2"));
   const auto page = metrics_.expose();
   EXPECT_EQ(page.find("1.7.24"), std::string::npos);
   EXPECT_NE(page.find("version=\"2.4.2\""), std::string::npos);

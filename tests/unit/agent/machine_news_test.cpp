@@ -27,20 +27,35 @@ inject::DecisionTable table_without(const std::string& what) {
   return {node::read_node(*snapshot::SnapshotHost::parse(text).value()), {}, {}};
 }
 
-/// What is said of NICs when one table follows the other.
-std::string said(const inject::DecisionTable& before, const inject::DecisionTable& now) {
+/// The lines of this event when one table follows the other.
+std::string said(const inject::DecisionTable* before, const inject::DecisionTable& now,
+                 const std::string& event) {
   testing::internal::CaptureStderr();
   {
     agent::Log log{config::LogLevel::info, config::LogFormat::text};
-    agent::log_machine(&before, now, "event", log);
+    agent::log_machine(before, now, "event", log);
     log.flush();
   }
-  std::string of_nics;
+  std::string found;
   std::stringstream lines(testing::internal::GetCapturedStderr());
   for (std::string line; std::getline(lines, line);) {
-    if (line.find(" nic ") != std::string::npos) of_nics += line + "\n";
+    if (line.find(" " + event + " ") != std::string::npos) found += line + "\n";
   }
-  return of_nics;
+  return found;
+}
+
+std::string said(const inject::DecisionTable& before, const inject::DecisionTable& now) {
+  return said(&before, now, "nic");
+}
+
+TEST(MachineNews, a_doubt_is_said_once) {
+  const auto healthy = table_without("");
+  auto node = healthy.node();
+  node.problems.push_back({node::Problem::Kind::malformed, "/sys/odd", "is no number"});
+  const inject::DecisionTable doubtful(node, {}, {});
+  EXPECT_THAT(said(nullptr, doubtful, "node problem"), HasSubstr("path=/sys/odd"));
+  EXPECT_THAT(said(&healthy, doubtful, "node problem"), HasSubstr("path=/sys/odd"));
+  EXPECT_THAT(said(&doubtful, doubtful, "node problem"), IsEmpty());
 }
 
 TEST(MachineNews, of_nics_that_are_as_they_were_is_none) {

@@ -95,19 +95,19 @@ class MachineReaderTest : public testing::Test, public agent::MachineReader::Own
   std::optional<agent::MachineReader> reader_;
 };
 
-TEST_F(MachineReaderTest, reads_for_events_a_quarter_of_the_time_at_most) {
+TEST_F(MachineReaderTest, reads_for_events_a_third_of_the_time_at_most) {
   begin();
   takes_ = 100ms;
   plug("rxe0");
   reader_->fulfil(2, agent::Machine::kEvent);
   EXPECT_EQ(readings("event"), 1);
-  clock_.advance(299ms);
+  clock_.advance(199ms);
   plug("rxe1");
   reader_->fulfil(3, agent::Machine::kEvent);
   EXPECT_EQ(readings("event"), 1) << "the pause is not over";
   until([this] { return fulfilled_.first == 3; });
   EXPECT_EQ(readings("event"), 2);
-  clock_.advance(300ms);
+  clock_.advance(200ms);
   plug("rxe2");
   reader_->fulfil(4, agent::Machine::kEvent);
   EXPECT_EQ(readings("event"), 3);

@@ -220,7 +220,7 @@ TEST_F(PodsMonitorTest, what_the_runtime_told_names_containers_without_a_bundle)
   EXPECT_EQ(document["pods"][2]["pod"], "nginx");
 }
 
-TEST_F(PodsMonitorTest, the_book_forgets_containers_that_are_gone) {
+TEST_F(PodsMonitorTest, containers_that_are_gone_are_forgotten) {
   proof::ContainerRecord record;
   record.container_id = std::string(64, 'd');
   containers_.note(record);

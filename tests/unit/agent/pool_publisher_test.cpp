@@ -11,6 +11,7 @@
 #include "agent/metrics.h"
 #include "base/text.h"
 #include "host/file_lock.h"
+#include "host/input_file.h"
 #include "loop/mail_loop.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/inject/container_builder.h"
@@ -240,6 +241,17 @@ TEST_F(PoolPublisherTest, specs_are_there_for_containers_of_an_earlier_agent) {
   EXPECT_THAT(file_text(spec_), HasSubstr("\"rdma.io:hca\""));
   publisher.stop();
   EXPECT_TRUE(std::filesystem::exists(spec_));
+}
+
+TEST_F(PoolPublisherTest, without_the_lock_files_of_others_stay) {
+  std::filesystem::create_directory((folder_.path() / "railhead.lock").string());
+  std::filesystem::create_directory(cdi_);
+  const auto of_other = cdi_ + "/railhead.io-resource-other.io_x.json";
+  ASSERT_TRUE(host::write_file_atomic(of_other, "{}"));
+  auto& publisher = started(folder_.path().string());
+  publisher.stop();
+  EXPECT_TRUE(std::filesystem::exists(of_other));
+  EXPECT_FALSE(std::filesystem::exists(spec_));
 }
 
 TEST_F(PoolPublisherTest, an_agent_that_stands_by_leaves_the_files_to_the_other) {

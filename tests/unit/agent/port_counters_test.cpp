@@ -84,11 +84,18 @@ TEST_F(PortCountersTest, what_a_port_does_not_count_has_no_sample) {
   EXPECT_THAT(metrics_.expose(), Not(testing::HasSubstr("railhead_port_errors_total{")));
 }
 
-TEST_F(PortCountersTest, a_port_that_says_einval_is_not_asked_again) {
+TEST_F(PortCountersTest, a_port_that_says_einval_is_not_asked_again_for_an_hour) {
   const auto node = node_of(nic("mlx5_0"));
-  read("e " + std::string(kPort) + "counters/port_rcv_data EINVAL\n", node);
   read(file("counters/port_rcv_data", "10"), node);
+  EXPECT_EQ(metrics_.port_bytes.value("mlx5_0", "1", "received"), 40);
+  read("e " + std::string(kPort) + "counters/port_rcv_data EINVAL\n", node);
+  EXPECT_THAT(metrics_.expose(), Not(testing::HasSubstr("railhead_port_bytes_total{")))
+      << "one that stands still would look like no traffic";
+  read(file("counters/port_rcv_data", "20"), node);
   EXPECT_EQ(metrics_.port_bytes.value("mlx5_0", "1", "received"), 0);
+  clock_.advance(std::chrono::hours(1));
+  read(file("counters/port_rcv_data", "30"), node);
+  EXPECT_EQ(metrics_.port_bytes.value("mlx5_0", "1", "received"), 120);
 }
 
 TEST_F(PortCountersTest, an_ethernet_link_goes_down_with_its_netdev) {

@@ -55,6 +55,34 @@ TEST_F(RuntimeWatcherTest, a_process_that_has_gone_is_an_answer) {
   EXPECT_TRUE(all.front().in_doubt);
 }
 
+TEST_F(RuntimeWatcherTest, a_command_of_the_runtimes_program_counts_while_it_runs) {
+  nri::RuntimePeer peer;
+  peer.name = "containerd";
+  const auto command = file_entry("/proc/8/comm", "containerd\n") +
+                       file_entry("/proc/8/status", "Name:\tcontainerd\nUid:\t0\nCapEff:\t0\n");
+  int looks = 0;
+  boost::asio::io_context loop;
+  const auto open = [&]() -> Result<std::unique_ptr<host::Host>> {
+    return host_of(++looks == 1 ? machine_ + command : machine_);
+  };
+  std::vector<agent::RuntimeProcess> all;
+  agent::RuntimeWatcher watcher(loop, open, "/proc", std::chrono::milliseconds(0));
+  watcher.connected(peer, [&](const agent::RuntimeProcess& process) { all.push_back(process); });
+  loop.run();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_FALSE(all.front().pid);
+  EXPECT_EQ(all.back().pid, 7);
+}
+
+TEST_F(RuntimeWatcherTest, one_that_went_while_it_was_looked_at_is_none) {
+  nri::RuntimePeer peer;
+  peer.name = "containerd";
+  const auto gone = file_entry("/proc/8/comm", "containerd\n");  // no status any more
+  const auto process = agent::read_runtime(peer, *host_of(machine_ + gone), "/proc");
+  EXPECT_FALSE(process.in_doubt);
+  EXPECT_EQ(process.pid, 7);
+}
+
 /// Otherwise it would be one that nobody sees, which is taken for able to do everything.
 TEST_F(RuntimeWatcherTest, a_process_whose_name_cannot_be_read_now_is_in_doubt) {
   nri::RuntimePeer peer;

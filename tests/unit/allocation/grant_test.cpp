@@ -165,6 +165,23 @@ TEST_F(GrantOfMoved, without_nodes_it_is_refused_by_name) {
                                               "way into another network namespace"));
 }
 
+TEST_F(GrantTest, without_nri_a_function_whose_nodes_are_not_there_is_refused) {
+  node::Node node = test::seed_node();
+  node.nics[1].uverbs.clear();
+  inject::InjectionPolicy policy;
+  policy.pools = {exclusive_pool("example.com/nic", {"mlx5_0", "mlx5_1"})};
+  table_.emplace(test::table_of(node, policy));
+  for (const auto hand_out : {config::HandOut::device_specs, config::HandOut::cdi}) {
+    EXPECT_TRUE(grant_of(*table_, 0, {address(0)}, hand_out));
+    const auto given = grant_of(*table_, 0, {address(0), address(1)}, hand_out);
+    ASSERT_FALSE(given);
+    EXPECT_THAT(given.error().message,
+                HasSubstr("\"" + address(1) + "\" of example.com/nic has no uverbs node"));
+  }
+  EXPECT_TRUE(grant_of(*table_, 0, {address(1)}, config::HandOut::nri))
+      << "they may come until then";
+}
+
 TEST_F(GrantTest, a_pool_without_nics_admits_nobody) {
   use(shared_pool("rdma.io/hca", {"nothing"}));
   const auto given = grant_of(*table_, 0, {"rdma-0"}, config::HandOut::nri);
@@ -334,6 +351,14 @@ TEST_F(GrantTest, a_vhost_device_without_its_node_is_refused_with_the_reason) {
               "0000:11:01.0 of nvidia.com/vhost has the vDPA device vdpa0, which vhost_vdpa gives "
               "no /dev/vhost-vdpa-<number>");
   }
+}
+
+TEST_F(GrantTest, additional_info_that_is_no_utf8_ends_nobody) {
+  auto spec = exclusive_pool("example.com/nic", {"mlx5_1"});
+  spec.additional_info = {{"*", {{"zone", "a\xff"}}}};
+  use(spec);
+  EXPECT_THAT(grant({address(1)}).env.at("PCIDEVICE_EXAMPLE_COM_NIC_INFO"),
+              HasSubstr("\"zone\":\"a\xef\xbf\xbd\""));
 }
 
 TEST_F(GrantTest, a_sub_function_has_the_additional_info_of_its_pf_address) {

@@ -21,10 +21,11 @@ TEST(SetupCommand, what_is_wanted_wrongly_is_a_mistake_of_the_user) {
 }
 
 TEST(SetupCommand, a_machine_config_names_what_it_has_no_file_for) {
-  const TextFile wanted("nri: true\nmtu: {ens8f0: 9000}\n");
+  const TextFile wanted("nri: true\nmodules: [nvidia_peermem]\nmtu: {ens8f0: 9000}\n");
   const auto said = run({"setup", "machine-config", "--from", wanted.path()});
   EXPECT_EQ(said.code, cli::kExitOk);
-  EXPECT_THAT(said.err, HasSubstr("no file for it: mtu\n"));
+  EXPECT_THAT(said.err, HasSubstr("no file for it: modules: nvidia_peermem (the container of its "
+                                  "driver loads it), mtu\n"));
   EXPECT_THAT(said.out, HasSubstr("kind: MachineConfig"));
 }
 

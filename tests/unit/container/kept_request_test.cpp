@@ -22,7 +22,8 @@ TEST(KeptRequest, outlives_the_message_and_may_be_moved) {
     request.pod_annotations = {{key, text}};
     request.mounts = {{key, text, "", true}};
     kept.emplace_back(request);
-    EXPECT_EQ(kept[0].bytes(), 6U + 24U + 20U + 44U + 44U);
+    // Six of the identity, two of the environment, two and three of the pairs, and a namespace.
+    EXPECT_EQ(kept[0].bytes(), 6U + 24U + 20U + 44U + 44U + 14 * sizeof(std::string_view));
     text.assign(text.size(), 'x');
     key.assign(key.size(), 'x');
   }
@@ -33,6 +34,12 @@ TEST(KeptRequest, outlives_the_message_and_may_be_moved) {
   EXPECT_EQ(request.container_namespaces[0], "rdma.railhead.io/pod");
   EXPECT_EQ(request.pod_annotations[0].first, "rdma.railhead.io/pod");
   EXPECT_TRUE(request.mounts[0].read_write);
+}
+
+TEST(KeptRequest, many_short_texts_are_not_small) {
+  Request request;
+  request.env.assign(240'000, "A=");
+  EXPECT_GE(KeptRequest(request).bytes(), 240'000 * (2 + sizeof(std::string_view)));
 }
 
 }  // namespace

@@ -67,6 +67,14 @@ TEST(LinkNews, name_their_interface) {
   EXPECT_TRUE(news.take(message(RTM_NEWLINK, raw(nameless))).everything);
 }
 
+TEST(LinkNews, after_a_loss_each_interface_is_news) {
+  host::LinkNews news;
+  news.take(link(2, kUp));
+  EXPECT_FALSE(news.take(link(2, kUp)));
+  news.forget();  // that it went down and came up
+  EXPECT_TRUE(news.take(link(2, kUp)));
+}
+
 TEST(LinkNews, every_message_of_a_datagram_is_read) {
   host::LinkNews news;
   news.take(link(2, kUp) + link(3, kUp));

@@ -2,6 +2,7 @@
 #include "host/tcp_diag.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/tcp.h>
 
@@ -11,8 +12,10 @@
 #include <cstddef>
 
 #include "host/directory_host.h"
+#include "host/host_error.h"
 #include "host/netlink.h"
 #include "unit/netlink_builder.h"
+#include "unit/without_threads.h"
 
 namespace railhead::host {
 namespace {
@@ -53,6 +56,14 @@ TakenTcp take_tcp(const std::string& datagram) {
   TakenTcp taken{TcpDatagram::more, {}, 0};
   taken.says = take_tcp_datagram(datagram, 1, taken.sockets, taken.error_number);
   return taken;
+}
+
+TEST(TcpDiag, without_a_thread_is_an_error) {
+  EXPECT_TRUE(test::without_threads([] {
+    const UniqueFd own(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
+    const auto sockets = ask_tcp_diag(own.get());
+    return !sockets && errno_of(sockets.error()) == EAGAIN;
+  }));
 }
 
 TEST(TcpDiag, a_connection_to_elsewhere_has_its_bytes) {

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -302,6 +304,7 @@ class WatchWithoutSources : public WatchTest {
                              .links = [this] { return links(); },
                              .add_watch =
                                  [this](int inotify, const char* path, std::uint32_t events) {
+                                   if (before_adding_) before_adding_();
                                    errno = ENOSPC;
                                    return full_ ? -1 : ::inotify_add_watch(inotify, path, events);
                                  }})
@@ -343,6 +346,7 @@ class WatchWithoutSources : public WatchTest {
   bool no_uevents_ = false;
   bool no_links_ = false;
   bool full_ = false;
+  std::function<void()> before_adding_;
   UniqueFd kernel_of_devices_;
   UniqueFd kernel_of_links_;
 };
@@ -353,6 +357,25 @@ TEST_F(WatchWithoutSources, that_all_work_is_not_blind) {
   device_comes("mlx5_7");
   EXPECT_EQ(watch->drain().rdma, MachineChanges::Names{"mlx5_7"});
   EXPECT_TRUE(watch->drain().empty());
+}
+
+TEST_F(WatchWithoutSources, what_cannot_be_looked_for_is_not_taken_for_missing) {
+  auto watch = open();
+  std::optional<FewDescriptors> few;
+  before_adding_ = [&] {
+    if (few) return;
+    make("data/late");  // comes between the look at it and the watch on its ancestor
+    few.emplace(0);
+  };
+  watch->add("/data/late");
+  EXPECT_NE(watch->blind(), "");
+  few.reset();
+  before_adding_ = {};
+  EXPECT_TRUE(watch->retry());
+  EXPECT_EQ(watch->blind(), "");
+  EXPECT_TRUE(watch->drain().everything);
+  make("data/late/file");
+  EXPECT_TRUE(watch->drain().everything);
 }
 
 TEST_F(WatchWithoutSources, without_inotify_hears_of_devices) {

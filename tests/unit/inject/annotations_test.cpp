@@ -79,6 +79,21 @@ TEST(Annotations, nics_is_a_comma_list) {
               ElementsAre("annotation-malformed"));
   EXPECT_THAT(codes(read_one("nics.railhead.io/pod", std::string(70000, 'x')).remarks),
               ElementsAre("annotation-malformed"));
+  std::string many;
+  for (int i = 0; i < 256; ++i) many += "mlx5_" + std::to_string(i) + ",";
+  EXPECT_TRUE(read_one("nics.railhead.io/pod", many).nics);
+  EXPECT_THAT(codes(read_one("nics.railhead.io/pod", many + "mlx5_256").remarks),
+              ElementsAre("annotation-malformed"));
+}
+
+TEST(Annotations, yaml_above_8_kibibytes_is_not_parsed) {
+  const std::string entry = "- path: /dev/infiniband/uverbs0\n";
+  const std::string filler(8192 - entry.size() - 1, '#');
+  const auto most = read_one("devices.nri.io/pod", entry + filler);
+  EXPECT_TRUE(most.devices) << "25 devices with all their fields have 2.5 KiB";
+  const auto more = read_one("devices.nri.io/pod", entry + filler + "##");
+  EXPECT_FALSE(more.devices);
+  EXPECT_THAT(codes(more.remarks), ElementsAre("annotation-malformed"));
 }
 
 TEST(Annotations, memlock_is_unlimited_or_bytes) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "unit/kube/https_server.h"
+#include "unit/without_threads.h"
 
 namespace railhead::test {
 namespace {
@@ -176,6 +177,17 @@ TEST_F(ClientTest, a_server_that_says_nothing_is_left_in_time) {
   EXPECT_THAT(silent.error().message, testing::EndsWith(": no whole answer within 300 ms"));
   const auto stuck = outcome({"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", Then::hang}, limits);
   EXPECT_EQ(stuck.error().code, ErrorCode::timeout);
+}
+
+TEST_F(ClientTest, without_a_thread_for_names_is_an_error) {
+  EXPECT_TRUE(test::without_threads([] {
+    kube::Access named;
+    named.host = named.server_name = "nohost.invalid";
+    named.port = "6443";
+    const auto answer = ask(named, kube::get(kNode));
+    return !answer && answer.error().message.starts_with(
+                          "GET /api/v1/nodes/a at nohost.invalid:6443: name lookup: ");
+  }));
 }
 
 TEST_F(ClientTest, nobody_listens) {

@@ -11,15 +11,28 @@
 
 namespace railhead::kubelet::test {
 
+/// An entry for each device, as the kubelet has it.
+inline void add_device(v1::ContainerResources& container, const std::string& resource,
+                       const std::string& id) {
+  auto& entry = *container.add_devices();
+  entry.set_resource_name(resource);
+  entry.add_device_ids(id);
+}
+
 inline v1::PodResources pod_named(const std::string& name) {
   v1::PodResources one;
   one.set_namespace_("default");
   one.set_name(name);
   auto& container = *one.add_containers();
   container.set_name("main");
-  auto& devices = *container.add_devices();
-  devices.set_resource_name("nvidia.com/gpu");
-  devices.add_device_ids("GPU-1");
+  if (name == "shares") {
+    add_device(container, "nvidia.com/gpu-share", "share-b");
+    add_device(container, "nvidia.com/gpu-share", "share-a");
+    add_device(container, "rdma.io/hca", "rdma-0");
+    add_device(container, "nvidia.com/gpu-share", "share-b");  // of another NUMA node
+  } else {
+    add_device(container, "nvidia.com/gpu", "GPU-1");
+  }
   return one;
 }
 

@@ -40,6 +40,16 @@ TEST_F(PodResourcesTest, a_pods_devices_are_known_by_container_and_resource) {
   EXPECT_EQ(kubelet_.authority(), "localhost") << "the one that every kubelet takes";
 }
 
+TEST_F(PodResourcesTest, entries_of_one_resource_are_one_holding) {
+  start();
+  const auto shares = pod("shares");
+  ASSERT_TRUE(shares) << shares.error().message;
+  EXPECT_THAT(shares->containers,
+              ElementsAre(container::Holdings{"main",
+                                              {{"nvidia.com/gpu-share", {"share-a", "share-b"}},
+                                               {"rdma.io/hca", {"rdma-0"}}}}));
+}
+
 TEST_F(PodResourcesTest, all_pods_are_known_by_one_call) {
   start();
   const auto pods = all();
@@ -61,7 +71,8 @@ TEST_F(PodResourcesTest, what_the_node_offers_may_be_asked_from_any_thread) {
   EXPECT_THAT(offered, ElementsAre(container::Holding{"rdma.io/hca", {"rdma-0"}}));
 }
 
-TEST_F(PodResourcesTest, a_question_starts_no_thread) {
+// That none is started and ended is counted by `scripts/bench --counts`, with strace.
+TEST_F(PodResourcesTest, a_question_leaves_no_thread_behind) {
   start();
   // The first ones start what stays: ours, and on the side of the test the server's.
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(pod("mine"));

@@ -54,7 +54,8 @@ class Agent {
   explicit Agent(const std::string& folder, Route route = Route::enrol)
       : box_(std::move(loop::Mailbox::open()).value()),
         pod_resources_(folder + "/kubelet.sock", *box_),
-        registrar_(std::in_place, options(folder, route), *box_, clock_, pod_resources_,
+        registrar_(std::in_place, options(folder, route),
+                   Registrar::Links{*box_, clock_, pod_resources_},
                    [this](const ResourceStatus& status) { last_ = status; }) {
     registrar_->offer({kName}, decision_, {{"rdma-0", true, {}}, {"rdma-1", true, {}}});
   }
@@ -77,6 +78,8 @@ class Agent {
   }
 
   void end() { registrar_.reset(); }
+
+  [[nodiscard]] std::chrono::steady_clock::time_point now() { return clock_.now(); }
 
   Registrar& registrar() { return *registrar_; }
 
@@ -168,6 +171,58 @@ TEST_F(RegistrarTest, a_list_that_is_not_watched_any_more_is_no_registration) {
   kubelet.close_lists();
   EXPECT_TRUE(agent.until([&] { return kubelet.registrations == 2; }));
   EXPECT_TRUE(agent.until(RegistrationState::enrolled));
+}
+
+TEST_F(RegistrarTest, a_kubelet_that_drops_each_list_is_told_ever_more_rarely) {
+  Kubelet kubelet(folder_);
+  Agent agent(folder_);
+  for (int seconds_gone = 0; seconds_gone < 60; ++seconds_gone) {
+    const auto before = agent.now();
+    (void)agent.until([&] { return agent.now() - before >= seconds(1); });
+    kubelet.close_lists();
+  }
+  EXPECT_GT(kubelet.registrations, 3);
+  EXPECT_LT(kubelet.registrations, 20);
+}
+
+TEST_F(RegistrarTest, who_is_refused_serves_on_a_new_socket_at_the_next_try) {
+  Kubelet kubelet(folder_);
+  kubelet.refuses = true;  // as one does that cannot connect to us
+  Agent agent(folder_);
+  ASSERT_TRUE(agent.until(RegistrationState::refused));
+  const auto first = host::identity_of(socket_path(folder_, kName));
+  EXPECT_TRUE(agent.until([&] {
+    const auto now = host::identity_of(socket_path(folder_, kName));
+    return now && now != first;
+  }));
+  kubelet.refuses = false;
+  EXPECT_TRUE(agent.until(RegistrationState::enrolled));
+}
+
+TEST_F(RegistrarTest, who_was_not_found_is_there_to_be_found_again) {
+  std::filesystem::create_directory(registry_beside(folder_));
+  const auto socket = socket_path(registry_beside(folder_), kName);
+  Agent agent(folder_, Route::found);
+  ASSERT_TRUE(agent.until([&] { return host::identity_of(socket).has_value(); }));
+  const auto first = host::identity_of(socket);
+  EXPECT_TRUE(agent.until([&] {
+    const auto now = host::identity_of(socket);
+    return now && now != first;
+  })) << "nobody has found it for half a minute";
+}
+
+TEST_F(RegistrarTest, a_lock_that_is_lost_ends_what_is_served) {
+  Kubelet kubelet(folder_);
+  Agent agent(folder_);
+  ASSERT_TRUE(agent.until(RegistrationState::enrolled));
+  EXPECT_TRUE(agent.registrar().holds());
+  std::filesystem::remove(folder_ + "/railhead.lock");
+  std::filesystem::create_directory(folder_ + "/railhead.lock");
+  ASSERT_TRUE(agent.until(RegistrationState::not_served));
+  EXPECT_FALSE(agent.registrar().holds());
+  EXPECT_FALSE(std::filesystem::exists(socket_path(folder_, kName)));
+  std::filesystem::remove(folder_ + "/railhead.lock");
+  EXPECT_TRUE(agent.until(RegistrationState::enrolled)) << agent.last().detail;
 }
 
 TEST_F(RegistrarTest, a_kubelet_that_does_not_count_the_resource_is_told_again) {

@@ -101,6 +101,23 @@ TEST(PortReader, tables_beyond_their_limit_are_cut_and_reported) {
   EXPECT_THAT(read.problems, SizeIs(2));
 }
 
+TEST(PortReader, gids_of_infiniband_are_read_to_the_first_hole) {
+  std::string entries = "t /d/ports/1/link_layer InfiniBand\n";
+  for (const int slot : {0, 1, 3}) {
+    const auto name = std::to_string(slot);
+    entries += "t /d/ports/1/gids/" + name + " " + kGid + "\n";
+    entries += "t /d/ports/1/gid_attrs/types/" + name + " IB/RoCE v1\n";
+    // It has no netdevs, so that nothing asks for them.
+    entries += "t /d/ports/1/gid_attrs/ndevs/" + name + " ib0\n";
+  }
+  for (const auto& empty : {std::string(), "t /d/ports/1/gids/2 " + std::string(kZero) + "\n"}) {
+    const ReadPorts read(entries + empty);
+    EXPECT_THAT(read.ports.at(0).gids, ElementsAre(Gid{0, kGid, "IB/RoCE v1", std::nullopt},
+                                                   Gid{1, kGid, "IB/RoCE v1", std::nullopt}));
+    EXPECT_THAT(read.problems, IsEmpty());
+  }
+}
+
 TEST(PortReader, broken_gids_and_pkeys_are_left_out_and_reported) {
   const ReadPorts read(
       "t /d/ports/1/gids/0 fe80::1\nt /d/ports/1/gids/1 " + kGid +
@@ -113,7 +130,7 @@ TEST(PortReader, broken_gids_and_pkeys_are_left_out_and_reported) {
 TEST(PortReader, pkeys_are_found_behind_a_hole_that_partitions_left) {
   std::string entries;
   for (int slot = 0; slot < 128; ++slot) {
-    const bool filled = slot == 0 || slot == 16 || slot == 33;
+    const bool filled = slot == 0 || slot == 8 || slot == 17;
     entries += "t /d/ports/1/pkeys/" + std::to_string(slot) + (filled ? " 0x8001\n" : " 0x0000\n");
   }
   EXPECT_THAT(ReadPorts(entries).ports.at(0).pkeys, ElementsAre(0x8001, 0x8001));

@@ -331,7 +331,7 @@ TEST_F(ConversationTest, a_request_outlives_its_conversation_as_long_as_its_done
   EXPECT_EQ(handler_.log, "create c1;");
 }
 
-TEST_F(ConversationTest, more_unanswered_requests_than_any_runtime_sends_are_refused) {
+TEST_F(ConversationTest, more_unanswered_requests_than_any_runtime_sends_get_nothing) {
   handshake();
   std::vector<RecordingHandler::Done> open;
   handler_.on_create = [&open](const container::Request&, RecordingHandler::Done done) {
@@ -341,7 +341,8 @@ TEST_F(ConversationTest, more_unanswered_requests_than_any_runtime_sends_are_ref
     reply_to(peer::call(5 + 2 * i, "CreateContainer", peer::create("c")));
   }
   const auto replies = reply_to(peer::call(9999, "CreateContainer", peer::create("c")));
-  EXPECT_EQ(peer::status_code(replies.at(0).data), 8);
+  EXPECT_EQ(replies.at(0), (peer::Reply{1, 9999, 2, ""})) << "an error would fail the container";
+  EXPECT_THAT(handler_.log, HasSubstr("not understood: nri: too many"));
   conversation_->close();
 }
 
@@ -401,14 +402,38 @@ TEST_F(ConversationTest, malformed_requests_are_invalid_arguments_and_end_no_ses
   const std::string bad("\x0a\x09x", 3);
   EXPECT_EQ(peer::status_code(reply_to(peer::frame(1, peer::message(1, 1, bad))).at(0).data), 3);
   std::uint32_t stream = 3;
-  for (const char* method : {"CreateContainer", "Configure", "Synchronize"}) {
+  for (const char* method : {"Configure", "Synchronize"}) {
     const auto replies = reply_to(peer::call(stream, method, bad));
     EXPECT_EQ(peer::status_code(replies.at(0).data), 3) << method;
     stream += 2;
   }
-  EXPECT_EQ(stats_.protocol_errors, 4U);
+  EXPECT_EQ(stats_.protocol_errors, 3U);
   EXPECT_EQ(reply_to(peer::call(99, "CreateContainer", peer::create("c1"))).at(0).data, "");
   EXPECT_EQ(handler_.log, "create c1;");
+}
+
+TEST_F(ConversationTest, a_container_that_cannot_be_read_starts_without_anything) {
+  handshake();
+  const auto replies = reply_to(peer::call(5, "CreateContainer", std::string("\x0a\x09x", 3)));
+  EXPECT_EQ(replies.at(0), (peer::Reply{1, 5, 2, ""})) << "an error would fail the container";
+  EXPECT_EQ(stats_.protocol_errors, 1U);
+  EXPECT_EQ(handler_.log, "not understood: nri: malformed container request;");
+}
+
+TEST_F(ConversationTest, annotations_of_any_size_do_not_keep_it_from_the_runtime) {
+  reply_to(peer::registered() + peer::call(1, "Configure", peer::configure()));
+  const auto annotation = peer::entry(6, "nics.railhead.io/pod", std::string(255'000, 'x'));
+  std::uint32_t stream = 3;
+  for (int i = 0; i < 70; ++i, stream += 2) {
+    const auto id = "p" + std::to_string(i);
+    reply_to(peer::call(stream, "Synchronize",
+                        peer::text(1, peer::pod(id, id) + annotation) + peer::number(3, 1)));
+  }
+  EXPECT_EQ(reply_to(peer::call(stream, "Synchronize", "")).at(0).data, "");
+  EXPECT_TRUE(conversation_->synchronized());
+  const auto replies = reply_to(peer::call(stream + 2, "CreateContainer", peer::create("c1")));
+  EXPECT_EQ(replies.size(), 1U);
+  EXPECT_THAT(handler_.log, HasSubstr("create c1;"));
 }
 
 TEST_F(ConversationTest, stream_ids_that_are_even_or_do_not_increase_are_invalid) {

@@ -43,7 +43,7 @@ inline std::string text_of(const container::Request& request) {
 /// Writes down what it is told and answers as the test says.
 class RecordingHandler : public Handler {
  public:
-  using Done = std::function<void(CreateAnswer)>;
+  using Done = std::function<void(const CreateAnswer&)>;
 
   void configured(const RuntimePeer& peer) override {
     peers.push_back(peer);
@@ -56,14 +56,18 @@ class RecordingHandler : public Handler {
     if (on_existing) on_existing();
   }
 
+  void not_understood(const Error& why) override { log += "not understood: " + why.message + ";"; }
+
   void answered(std::chrono::nanoseconds took) override { times.push_back(took); }
 
   [[nodiscard]] bool reads_annotation(std::string_view key) const override {
     return !key.starts_with("unread/");
   }
 
-  void synchronized(std::size_t pods, std::size_t containers) override {
-    log += "synchronized " + std::to_string(pods) + "+" + std::to_string(containers) + ";";
+  void synchronized(const StateCounts& counts) override {
+    log += "synchronized " + std::to_string(counts.pods) + "+" + std::to_string(counts.containers);
+    if (counts.passed_over > 0) log += "-" + std::to_string(counts.passed_over);
+    log += ";";
   }
 
   void sandbox_runs(const container::Request& pod) override {

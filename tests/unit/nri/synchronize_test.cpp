@@ -153,24 +153,41 @@ TEST_F(SynchronizeTest, malformed_in_the_middle_ends_it_there) {
   EXPECT_EQ(handler_.log, "existing one/a;existing one/a;synchronized 1+1;");
 }
 
-TEST_F(SynchronizeTest, takes_64_mebibytes_and_no_more) {
+TEST_F(SynchronizeTest, a_large_state_that_nobody_reads_is_no_trouble) {
   const std::string chunk = peer::text(1, peer::text(99, std::string(8U << 20U, 'x'))) + kMore;
-  for (int i = 0; i < 7; ++i) ASSERT_TRUE(add(chunk)) << i;
-  const auto more = add(chunk);
-  ASSERT_FALSE(more);
-  EXPECT_EQ(more.error().code, ErrorCode::too_large);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(add(chunk)) << i;
+  ASSERT_TRUE(add(""));
+  EXPECT_EQ(handler_.log, "synchronized 20+0;");
 }
 
-TEST_F(SynchronizeTest, keeps_16_mebibytes_and_no_more) {
+TEST_F(SynchronizeTest, of_containers_without_their_pod_16_mebibytes_are_kept) {
   const std::string variable = peer::text(8, std::string(1U << 20U, 'x'));
-  for (int i = 0; i < 15; ++i) {
+  for (int i = 0; i < 17; ++i) {
     const auto waiting = peer::container("c" + std::to_string(i), "later", variable);
     ASSERT_TRUE(add(peer::text(2, waiting) + kMore)) << i;
   }
-  const auto more = add(peer::text(2, peer::container("d", "later", variable)) + kMore);
-  ASSERT_FALSE(more);
-  EXPECT_EQ(more.error().code, ErrorCode::too_large);
+  EXPECT_LE(state_.kept_bytes(), kSynchronizeMaxKeptBytes);
+  handler_.seen.clear();
+  ASSERT_TRUE(add(peer::text(1, peer::pod("later", "late"))));
+  EXPECT_EQ(handler_.seen.size(), 15U);
+  EXPECT_THAT(handler_.log, HasSubstr("synchronized 1+17-2;"));
   EXPECT_EQ(state_.kept_bytes(), 0U);
+}
+
+TEST_F(SynchronizeTest, containers_of_a_pod_that_does_not_fit_are_passed_over) {
+  const auto annotation = peer::entry(6, "nics.railhead.io/pod", std::string(250'000, 'x'));
+  for (int i = 0; i < 80; ++i) {
+    const auto id = "p" + std::to_string(i);
+    ASSERT_TRUE(add(peer::text(1, peer::pod(id, id) + annotation) +
+                    peer::text(2, peer::container("c" + id, id)) + kMore));
+  }
+  EXPECT_LE(state_.kept_bytes(), kSynchronizeMaxKeptBytes);
+  ASSERT_TRUE(add(""));
+  const auto judged = handler_.seen.size();
+  EXPECT_GT(judged, 60U);
+  EXPECT_LT(judged, 80U);
+  EXPECT_THAT(handler_.log, Not(HasSubstr("existing /"))) << "not as though it had no pod";
+  EXPECT_THAT(handler_.log, HasSubstr("synchronized 80+80-" + std::to_string(80 - judged) + ";"));
 }
 
 TEST_F(SynchronizeTest, a_million_pods_without_an_id_cost_nothing) {

@@ -74,7 +74,7 @@ func main() {
 		return nil
 	})
 	flag.IntVar(&s.requests, "requests", 5000, "CreateContainer requests of each kind for each plugin")
-	flag.IntVar(&s.block, "block", 100, "requests before it is the next plugin's turn")
+	flag.IntVar(&s.block, "block", 400, "requests before it is the next plugin's turn")
 	flag.IntVar(&s.warmUp, "warm-up", 200, "requests that are not counted")
 	flag.IntVar(&s.starts, "starts", 10, "process starts of each plugin")
 	flag.IntVar(&s.containers, "containers", 3000, "containers of the large Synchronize")
