@@ -96,7 +96,7 @@ class Agent {
         pod_resources_(settings().kubelet.root_dir + "/pod-resources/kubelet.sock", mail_.box()),
         signals_(loop_, SIGTERM, SIGINT),
         hang_ups_(loop_, SIGHUP) {
-    host::let_hang_ups_in();
+    host::let_signals_in();
     metrics_.build_info.set(1, label::Version(version()));
   }
 

@@ -40,6 +40,7 @@ void ConfigFollower::start() {
 void ConfigFollower::recheck_later() {
   if (reader_.recheck.count() == 0) return;
   loop::call_after(recheck_, reader_.recheck, [this] {
+    if (!folders_) watch();  // it may have been the user's limit of instances
     check();
     recheck_later();
   });
@@ -53,6 +54,7 @@ void ConfigFollower::watch() {
   }
   auto watch = host::Watch::open("/", folders);
   if (!watch) {
+    if (std::exchange(is_unwatched_, true)) return;
     context_.log.write(config::LogLevel::warn, "no events of configuration files",
                        {{"why", watch.error().message}});
     return;

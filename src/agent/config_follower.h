@@ -7,6 +7,7 @@
 // * A configuration is taken on as a whole or not at all. Until one can be, the one before is in
 //   force. Only a resource of another plugin's file is left out by itself.
 // * A file that was there and has gone is an error, not an empty file.
+// * Where no events can be had (inotify is full), they are asked for again with each recheck.
 // * One complaint is logged once, however often it is met.
 // * It lives on a thread of its own: a volume that hangs keeps nobody waiting.
 #pragma once
@@ -84,6 +85,7 @@ class ConfigFollower {
   boost::asio::steady_timer settling_;
   boost::asio::steady_timer recheck_;
   bool is_settling_ = false;
+  bool is_unwatched_ = false;  ///< and that was logged
   bool is_taking_ = false;
   std::optional<Asked> again_;  ///< what came while one was taken on
   std::optional<loop::WatchLoop> folders_;

@@ -66,12 +66,25 @@ proof::ContainerRecord ContainerCache::unpacked(const std::string& id, const Ent
   return record;
 }
 
+std::size_t ContainerCache::bytes_of(const std::string& id, const Entry& entry) {
+  return sizeof(ById::value_type) + id.capacity() + entry.texts.capacity();
+}
+
 void ContainerCache::note(const proof::ContainerRecord& record, bool is_checked) {
   auto entry = packed(record);
   entry.is_checked = is_checked;
   const std::lock_guard lock(mutex_);
-  if (by_id_.size() >= kMaxContainers && !by_id_.contains(record.container_id)) return;
-  by_id_.insert_or_assign(record.container_id, std::move(entry));
+  forget(by_id_.find(record.container_id));
+  const auto bytes = bytes_of(record.container_id, entry);
+  if (by_id_.size() >= kMaxContainers || bytes_ + bytes > kMaxBytes) return;
+  bytes_ += bytes;
+  by_id_.emplace(record.container_id, std::move(entry));
+}
+
+ContainerCache::ById::iterator ContainerCache::forget(ById::iterator which) {
+  if (which == by_id_.end()) return which;
+  bytes_ -= bytes_of(which->first, which->second);
+  return by_id_.erase(which);
 }
 
 std::map<std::string, std::vector<std::string>> ContainerCache::holders_of(
@@ -110,13 +123,13 @@ void ContainerCache::complete(std::vector<proof::ContainerRecord>& records,
   }
 }
 
-std::map<std::string, ContainerCache::Entry> ContainerCache::take_stock(const usage::Usage& usage) {
+ContainerCache::ById ContainerCache::take_stock(const usage::Usage& usage) {
   const std::lock_guard lock(mutex_);
   auto all = by_id_;
   for (auto at = by_id_.begin(); at != by_id_.end();) {
     const bool keep =
         usage.containers.contains(at->first) || std::exchange(at->second.fresh, false);
-    at = keep ? std::next(at) : by_id_.erase(at);
+    at = keep ? std::next(at) : forget(at);
   }
   return all;
 }

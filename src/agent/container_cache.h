@@ -18,6 +18,9 @@ class ContainerCache {
  public:
   /// More is no node: the kubelet's default is 110 pods. What does not fit is left out.
   static constexpr std::size_t kMaxContainers = 4096;
+  /// What they take together. Ids and names are some 300 bytes, and up to 5 kB where somebody wants
+  /// them to be.
+  static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
 
   /// `is_checked`: the GPUs are what the kubelet says, or none where it did not say. That goes
   /// before what the bundle claims.
@@ -45,15 +48,22 @@ class ContainerCache {
     bool fresh = true;  ///< noted since the last reading
   };
 
+  using ById = std::map<std::string, Entry>;
+
   /// All that were noted. Those that the reading lacks are forgotten, unless they are fresh. The
   /// lock is held for this pass alone: who notes a container has the next one to answer.
-  std::map<std::string, Entry> take_stock(const usage::Usage& usage);
+  ById take_stock(const usage::Usage& usage);
 
+  /// The one behind it. The lock is held.
+  ById::iterator forget(ById::iterator which);
+
+  static std::size_t bytes_of(const std::string& id, const Entry& entry);
   static Entry packed(const proof::ContainerRecord& record);
   static proof::ContainerRecord unpacked(const std::string& id, const Entry& entry);
 
   std::mutex mutex_;
-  std::map<std::string, Entry> by_id_;
+  ById by_id_;
+  std::size_t bytes_ = 0;  ///< of all of them
 };
 
 }  // namespace railhead::agent

@@ -13,6 +13,7 @@
 #include <climits>
 #include <csignal>
 #include <cstring>
+#include <initializer_list>
 
 #include "base/text.h"
 #include "host/host.h"
@@ -68,11 +69,11 @@ int read_output(int descriptor, std::chrono::milliseconds limit, std::string& ou
   }
 }
 
-void set_hang_ups(int how) {
-  sigset_t hang_ups;
-  ::sigemptyset(&hang_ups);
-  ::sigaddset(&hang_ups, SIGHUP);
-  ::pthread_sigmask(how, &hang_ups, nullptr);
+void mask_signals(int how, std::initializer_list<int> signals) {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : signals) ::sigaddset(&set, signal);
+  ::pthread_sigmask(how, &set, nullptr);
 }
 
 }  // namespace
@@ -137,11 +138,11 @@ Result<ProgramAnswer> run_program(const std::string& path,
 }
 
 void hold_hang_ups() {
-  set_hang_ups(SIG_BLOCK);
+  mask_signals(SIG_BLOCK, {SIGHUP});
 }
 
-void let_hang_ups_in() {
-  set_hang_ups(SIG_UNBLOCK);
+void let_signals_in() {
+  mask_signals(SIG_UNBLOCK, {SIGHUP, SIGTERM, SIGINT});
 }
 
 void end_process(int exit_code) {

@@ -29,10 +29,13 @@ Result<ProgramAnswer> run_program(const std::string& path,
                                   const std::vector<std::string>& arguments,
                                   std::chrono::milliseconds limit);
 
-/// SIGHUP, which would end the process, waits until let_hang_ups_in(), when somebody takes it. Of
+/// SIGHUP, which would end the process, waits until let_signals_in(), when somebody takes it. Of
 /// this thread and of those that it starts meanwhile.
 void hold_hang_ups();
-void let_hang_ups_in();
+
+/// SIGHUP, SIGTERM and SIGINT, also where who started the process had blocked them: a mask outlives
+/// execve(2).
+void let_signals_in();
 
 /// Ends the process at once, without waiting for threads that cannot be ended.
 [[noreturn]] void end_process(int exit_code);

@@ -23,6 +23,8 @@ using data::text_below;
 constexpr data::ParseLimits kSpecLimits{std::size_t{1} << 20, 32, 65536};
 constexpr int kMaxGenerations = 64;
 constexpr std::size_t kMaxAnnotations = 64;
+constexpr std::size_t kMaxVariables = 256;
+constexpr std::size_t kMaxBundleMounts = 1024;
 
 struct Annotation {
   std::string_view containerd;
@@ -42,7 +44,21 @@ std::int64_t number(const data::Value& map, std::string_view key) {
   return parse_signed(text_below(map, {key})).value_or(0);
 }
 
-void read_annotations(const data::Value* annotations, Bundle& bundle) {
+/// What texts of one pod may take. The pod writes them itself, and those of a whole node are kept
+/// at a time. What does not fit is left out.
+class Allowance {
+ public:
+  bool take(std::size_t bytes) {
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    return true;
+  }
+
+ private:
+  std::size_t left_ = std::size_t{64} << 10;
+};
+
+void read_annotations(const data::Value* annotations, Allowance& allowance, Bundle& bundle) {
   for (const auto& name : kNames) {
     bundle.*name.into = text_below(annotations, {name.containerd});
     if ((bundle.*name.into).empty()) bundle.*name.into = text_below(annotations, {name.crio});
@@ -53,7 +69,8 @@ void read_annotations(const data::Value* annotations, Bundle& bundle) {
   if (annotations == nullptr) return;
   for (const auto& entry : annotations->entries) {
     const bool is_ours = is_allocation(entry.key) || entry.key.starts_with("rdma.railhead.io/");
-    if (is_ours && bundle.annotations.size() < kMaxAnnotations) {
+    if (is_ours && bundle.annotations.size() < kMaxAnnotations &&
+        allowance.take(entry.key.size() + entry.value.scalar.size())) {
       bundle.annotations.emplace_back(entry.key, entry.value.scalar);
     }
   }
@@ -75,6 +92,7 @@ void read_mounts(const data::Value* mounts, Bundle& bundle) {
                       std::string(text_below(item, {"type"})),
                       std::string(text_below(item, {"source"})), false};
     if (!gpu::is_gpu_mount(mount.destination) && !mount.destination.starts_with("/sys")) continue;
+    if (bundle.mounts.size() == kMaxBundleMounts) return;
     const auto& options = items_below(item, {"options"});
     mount.read_write =
         std::ranges::any_of(options, [](const data::Value& one) { return one.scalar == "rw"; });
@@ -153,10 +171,13 @@ Result<Bundle> parse_bundle(std::string_view config_json) {
   if (spec.kind != data::Value::Kind::map)
     return Error{ErrorCode::malformed, "the spec is not a map"};
   Bundle bundle;
-  read_annotations(spec.find("annotations"), bundle);
+  Allowance allowance;
+  read_annotations(spec.find("annotations"), allowance, bundle);
   for (const auto& item : items_below(spec, {"process", "env"})) {
-    if (gpu::is_gpu_variable(item.scalar) || container::is_job_variable(item.scalar) ||
-        transports::is_transport_variable(item.scalar))
+    const bool is_read = gpu::is_gpu_variable(item.scalar) ||
+                         container::is_job_variable(item.scalar) ||
+                         transports::is_transport_variable(item.scalar);
+    if (is_read && bundle.env.size() < kMaxVariables && allowance.take(item.scalar.size()))
       bundle.env.push_back(item.scalar);
   }
   const auto* linux = spec.find("linux");

@@ -44,6 +44,7 @@ def run(version: str, programs: pathlib.Path, patterns: list[str], left_out: lis
             shutil.rmtree(folder, ignore_errors=True)
         else:
             print(f"logs: {folder}")
+    result.repeat_failures()
     print(
         f"Kubernetes {version} with containerd {RUNTIMES[version]}: {result.passed} passed, "
         f"{result.failed} failed, {len(result.skipped)} skipped in {time.monotonic() - began:.0f} s"

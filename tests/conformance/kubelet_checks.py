@@ -488,6 +488,7 @@ def main() -> int:
             if not sys.argv[1:] or any(pattern in test.id() for pattern in sys.argv[1:]):
                 suite.addTest(test)
     suite.run(result)
+    result.repeat_failures()
     seconds = time.monotonic() - began
     print(f"kubelet: {result.passed} passed, {result.failed} failed in {seconds:.0f} s")
     return 1 if result.failed or not result.passed else 0

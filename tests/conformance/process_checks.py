@@ -95,6 +95,18 @@ def early_hang_up():
     assert agent.end() == 0
 
 
+def blocked_signals():
+    """a parent that has blocked the signals of its end does not make it deaf to them"""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        agent = Agent(prepare=lambda one=number: signal.pthread_sigmask(signal.SIG_BLOCK, {one}))
+        assert agent.until(agent.is_running)
+        agent.process.send_signal(number)
+        try:
+            assert agent.process.wait(PATIENCE) == 0, agent.text().decode()
+        finally:
+            agent.process.kill()
+
+
 def pipe_for_a_configuration():
     """a pipe in place of the configuration file is refused, and the next file is read"""
     with tempfile.TemporaryDirectory() as folder:
@@ -137,11 +149,12 @@ def stuck_reader():
 
 
 failed = False
-for check in (few_descriptors, closed_descriptors, early_hang_up, pipe_for_a_configuration, stuck_reader):
+for check in (few_descriptors, closed_descriptors, early_hang_up, blocked_signals, pipe_for_a_configuration,
+              stuck_reader):
     try:
         check()
         print(f"ok    {check.__doc__}")
-    except (AssertionError, TimeoutError) as problem:
+    except (AssertionError, TimeoutError, subprocess.TimeoutExpired) as problem:
         failed = True
         print(f"FAIL  {check.__doc__}\n      {problem}")
 sys.exit(failed)

@@ -53,6 +53,7 @@ def run(version: str, patterns: list[str]) -> int:
             shutil.rmtree(folder)
         else:
             print(f"containerd's log: {runtime.log}")
+    result.repeat_failures()
     seconds = time.monotonic() - began
     print(
         f"containerd {version}: {result.passed} passed, {failed} failed, "

@@ -16,8 +16,8 @@ from .process import PATIENCE_S, Daemon, Failed, wait_until
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? (\S+)")
 _LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
-# The agent gathers lines for 5 ms before it writes them.
-LOG_GATHERS_S = 0.03
+# The agent gathers lines for 100 ms before it writes them.
+LOG_GATHERS_S = 0.15
 
 
 class Agent:

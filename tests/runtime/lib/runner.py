@@ -23,6 +23,7 @@ class Lines(unittest.TestResult):
         self.folder = folder
         self.passed = self.failed = 0
         self._started = 0.0
+        self._troubles: list[tuple[str, str]] = []
 
     def startTest(self, test: unittest.TestCase) -> None:
         super().startTest(test)
@@ -39,6 +40,7 @@ class Lines(unittest.TestResult):
         trouble = [text for case, text in self.failures + self.errors if self._of(case) is test]
         if trouble:
             self.failed += 1
+            self._troubles.append((name, trouble[0]))
             print(f"FAIL  {seconds:5.1f} s  {name}\n{''.join(trouble)}", flush=True)
             print(f"      kept: {self.folder / name}", flush=True)
             return
@@ -49,6 +51,11 @@ class Lines(unittest.TestResult):
             return
         self.passed += 1
         print(f"ok    {seconds:5.1f} s  {name}", flush=True)
+
+    def repeat_failures(self, most: int = 3, lines: int = 15) -> None:
+        """The first ones' ends once more, for who sees the end of the output alone."""
+        for name, text in self._troubles[:most]:
+            print(f"failed: {name}", *text.rstrip().splitlines()[-lines:], sep="\n", flush=True)
 
 
 def collect(package: pathlib.Path, patterns: list[str], left_out: list[str] = ()) -> unittest.TestSuite:

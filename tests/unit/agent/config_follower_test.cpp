@@ -2,6 +2,7 @@
 #include "agent/config_follower.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <filesystem>
@@ -19,6 +20,29 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+std::ptrdiff_t inotify_instances() {
+  const auto is_inotify = [](const fs::directory_entry& one) {
+    std::error_code gone;
+    return fs::read_symlink(one, gone) == "anon_inode:inotify";
+  };
+  return std::ranges::count_if(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator(),
+                               is_inotify);
+}
+
+/// No descriptor can be had while it lives.
+class WithoutDescriptors {
+ public:
+  WithoutDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none{0, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~WithoutDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 /// A mounted ConfigMap: config.yaml -> ..data/config.yaml, ..data -> a folder of its own.
 class ConfigFollowerTest : public testing::Test {
@@ -40,6 +64,7 @@ class ConfigFollowerTest : public testing::Test {
     ConfigReader reader;
     reader.paths = {path_};
     reader.settle = std::chrono::milliseconds(1);
+    reader.recheck = recheck_;
     reader.read = [this]() -> Result<config::ConfigSources> {
       if (!host::input_file_exists(path_)) return config::ConfigSources{};
       auto text = TRY(host::read_input_file(path_, 65536));
@@ -80,6 +105,7 @@ class ConfigFollowerTest : public testing::Test {
   std::string path_ = folder_ / "config.yaml";
   int version_ = 0;
   bool refuses_ = false;
+  std::chrono::seconds recheck_{0};
   std::vector<std::string> levels_;
   std::vector<std::string> restart_;
   std::vector<std::string> left_out_;
@@ -172,6 +198,24 @@ TEST_F(ConfigFollowerTest, a_file_that_comes_later_is_followed) {
   fs::create_symlink("..data/config.yaml", path_);
   ASSERT_TRUE(until([&] { return levels_.size() == 2; }));
   EXPECT_EQ(levels_.back(), "warn");
+}
+
+TEST_F(ConfigFollowerTest, events_that_could_not_be_had_are_asked_for_again) {
+  const auto before = inotify_instances();
+  recheck_ = std::chrono::seconds(1);
+  auto& follower = started();
+  testing::internal::CaptureStderr();
+  log_.set_level(config::LogLevel::warn);
+  {
+    const WithoutDescriptors none;
+    follower.start();
+    loop_.run_one_for(std::chrono::milliseconds(1500));  // once more in vain
+  }
+  EXPECT_TRUE(until([&] { return inotify_instances() > before; }));
+  log_.flush();
+  const auto said = testing::internal::GetCapturedStderr();
+  const std::string complaint = "no events of configuration files";
+  EXPECT_EQ(said.find(complaint), said.rfind(complaint)) << said;
 }
 
 TEST_F(ConfigFollowerTest, a_hangup_asks_even_where_nothing_has_changed) {

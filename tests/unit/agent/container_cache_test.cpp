@@ -108,5 +108,26 @@ TEST(ContainerCacheTest, a_full_cache_takes_no_new_container_and_renews_old_ones
   EXPECT_EQ(records.front().pod, "again");
 }
 
+TEST(ContainerCacheTest, names_of_any_length_take_what_is_allowed_and_no_more) {
+  ContainerCache containers;
+  auto record = training();
+  record.asked.assign(20'000, 'x');
+  usage::Usage usage;
+  for (int i = 0; i < 400; ++i) {
+    record.container_id = std::to_string(i);
+    usage.containers[record.container_id];
+    containers.note(record);
+    containers.note(record);  // counted once
+  }
+  std::vector<proof::ContainerRecord> records;
+  containers.complete(records, usage);
+  EXPECT_GT(records.size(), 180U);
+  EXPECT_LE(records.size() * 20'000, ContainerCache::kMaxBytes);
+  containers.complete(records, {});  // no longer fresh
+  containers.complete(records, {});  // and gone
+  containers.note(training());
+  EXPECT_EQ(containers.holders_of({"mlx5_0"}).size(), 1U) << "what was forgotten counts no more";
+}
+
 }  // namespace
 }  // namespace railhead::agent

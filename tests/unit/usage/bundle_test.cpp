@@ -57,6 +57,23 @@ TEST(Bundle, choices_of_nics_and_transports_are_kept) {
   EXPECT_EQ(bundle.env, (std::vector<std::string>{"NCCL_IB_HCA=mlx5_0", "UCX_TLS=tcp"}));
 }
 
+TEST(Bundle, a_pod_does_not_say_how_much_is_kept_of_it) {
+  std::string variables = R"("NCCL_IB_HCA=mlx5_0")";
+  for (int i = 0; i < 5000; ++i) variables += R"(,"UCX_TLS=tcp")";
+  const auto many = usage::parse_bundle(R"({"process":{"env":[)" + variables + "]}}").value();
+  EXPECT_EQ(many.env.size(), 256U);
+  EXPECT_EQ(many.env.front(), "NCCL_IB_HCA=mlx5_0");
+
+  const std::string long_value(60'000, 'x');
+  const auto large =
+      usage::parse_bundle(R"({"annotations":{"rdma.railhead.io/pod":")" + long_value +
+                          R"("},"process":{"env":["NCCL_IB_HCA=)" + long_value +
+                          R"(","UCX_TLS=tcp"]}})")
+          .value();
+  EXPECT_EQ(large.annotations.size(), 1U);
+  EXPECT_EQ(large.env, std::vector<std::string>{"UCX_TLS=tcp"});
+}
+
 TEST(Bundle, the_pause_container_is_a_sandbox_with_either_runtime) {
   EXPECT_TRUE(
       usage::parse_bundle(R"({"annotations":{"io.kubernetes.cri.container-type":"sandbox"}})")
