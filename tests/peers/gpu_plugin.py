@@ -35,6 +35,7 @@ class GpuPlugin:
 
     def ListAndWatch(self, _request, context):
         yield pb.ListAndWatchResponse(devices=self._devices)
+        print("listed", flush=True)
         while context.is_active():
             time.sleep(0.2)
 

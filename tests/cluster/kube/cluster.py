@@ -37,11 +37,15 @@ class Cluster:
         if self._gpus is not None:
             self._gpus.end()
         plugin = paths.TREE / "tests/peers/gpu_plugin.py"
+        log = self.folder / "gpu-plugin.log"
+        log.unlink(missing_ok=True)
         identities = [f"{gpu.uuid}@{machine.numa_node(gpu.pci)}" for gpu in machine.gpus]
         self._gpus = Daemon(
             [sys.executable, str(plugin), str(ROOT / "device-plugins"), GPU_RESOURCE, *identities],
-            self.folder / "gpu-plugin.log",
+            log,
         )
+        # The node's status may still be that of the plugin before.
+        wait_until("the kubelet has the list of GPUs", lambda: "listed" in self._gpus.log_text())
         self.wait_allocatable(GPU_RESOURCE, len(identities))
 
     def allocatable(self, resource: str) -> int:

@@ -94,7 +94,7 @@ class Chart(ClusterCase):
 
     def wait_rolled_out(self, daemonset: str = DAEMONSET, namespace: str = "kube-system") -> None:
         try:
-            self.type(f"kubectl -n {namespace} rollout status {daemonset} --timeout=90s")
+            self.type(f"kubectl -n {namespace} rollout status {daemonset} --timeout=180s")
         except Failed as failure:
             told = self.type(f"kubectl -n {namespace} describe pods -l app.kubernetes.io/name=railhead")
             logs = self.type(f"kubectl -n {namespace} logs {daemonset} --tail=20 || true")
@@ -262,7 +262,7 @@ class Chart(ClusterCase):
     def test_the_fleet_has_an_agent_that_does_not_start(self) -> None:
         self.install(INSTALL + " --set image.tag=absent")
         wait_until("a pod whose image is not there", lambda: any(
-            "waiting" in state["state"] for pod in self.agents() for state in pod["status"].get("containerStatuses", [])), 60)
+            "waiting" in state["state"] for pod in self.agents() for state in pod["status"].get("containerStatuses", [])))
         fleet = "export PATH=$PWD/deploy/kubectl:$PATH; kubectl railhead fleet -o wide || [ $? = 2 ]"
         self.assertRegex(self.type(fleet), rf"(?m)^{NODE} +false +\? .* unknown$")
 
@@ -287,7 +287,7 @@ class Chart(ClusterCase):
         pod["spec"]["initContainers"][0] |= {"restartPolicy": "Always", "resources": {"limits": {stale: 1}}}
         self._pods.append("side-car")
         self.kubectl("apply", "-f", "-", text=json.dumps(pod))
-        wait_until("it is on the node", lambda: NODE in self.kubectl("get", "pod", "side-car", "-o", "wide"), 30)
+        wait_until("it is on the node", lambda: NODE in self.kubectl("get", "pod", "side-car", "-o", "wide"))
         self.kubectl(*patch, json.dumps([{"op": "replace", "path": key, "value": "0"}]))
         told = self.type(f"export PATH=$PWD/deploy/kubectl:$PATH; kubectl railhead clean-up {stale} --yes")
         self.assertIn(f"{NODE}: kept, held by default/side-car", told)

@@ -185,7 +185,7 @@ class Guides(ClusterCase):
             install = command.startswith("helm install ")
             said = self.type(command.replace("REGISTRY", "localhost") + (f" -f {values}" if install else ""))
             if install:
-                self.type("kubectl -n kube-system rollout status daemonset/railhead --timeout=90s")
+                self.type("kubectl -n kube-system rollout status daemonset/railhead --timeout=180s")
                 self.cluster.wait_allocatable(resource, slots)
         return said
 
@@ -194,7 +194,7 @@ class Guides(ClusterCase):
                   "kubectl -n kube-system delete configmap rdma-devices --ignore-not-found")
         label = "app.kubernetes.io/instance=railhead"
         wait_until("its pods have gone",
-                   lambda: not self.kubectl("-n", "kube-system", "get", "pods", "-l", label, "-o", "name"), 60)
+                   lambda: not self.kubectl("-n", "kube-system", "get", "pods", "-l", label, "-o", "name"))
 
     def worker(self, page: str, slot: str) -> None:
         """What the guide says of a worker: its slot, the raised limit, UCX's own variable, and what `pods` says of it."""

@@ -21,7 +21,9 @@ class Registration(ClusterCase):
     def wait_back(self, when: str, began: float, agent: Agent, enrolments: int = 1) -> None:
         """All slots are allocatable, by this agent."""
         asked = {"name": "railhead_kubelet_registrations_total", "pool": HCA}
-        wait_until("enrolled", lambda: agent.metric(**asked) >= enrolments)
+        wait_until("registered", lambda: agent.metric(**asked) >= enrolments)
+        # The node's status may still be that of before.
+        wait_until("watched", lambda: agent.metric("railhead_kubelet_enrolled", pool=HCA) == 1)
         self.cluster.wait_allocatable(HCA, 100)
         self.measured(f"capacity back {when}", time.monotonic() - began)
 

@@ -73,7 +73,7 @@ class SetupNode(ClusterCase):
         self.kubectl("apply", "-f", "-", text=text)
         try:
             status = "jsonpath={.status.succeeded},{.status.failed}"
-            ended = wait_until("the Job has ended", lambda: self._status(name, status).strip(","), 90)
+            ended = wait_until("the Job has ended", lambda: self._status(name, status).strip(","))
             log = self.kubectl("-n", "kube-system", "logs", f"job/{name}")
             self.assertEqual("1", ended, f"it failed: {log}")
             return log
@@ -108,7 +108,7 @@ class SetupNode(ClusterCase):
         pods = "kubectl -n kube-system get pods -l app.kubernetes.io/name=railhead -o jsonpath="
         ended = "'{.items[0].status.initContainerStatuses[0].state.terminated.exitCode}'"
         try:
-            wait_until("setup has ended", lambda: self.type(f"{pods}{ended} || true").strip(), 90)
+            wait_until("setup has ended", lambda: self.type(f"{pods}{ended} || true").strip())
         except Failed as failure:
             raise Failed(f"{failure}\n{self.type('kubectl -n kube-system describe pods')[-3000:]}") from None
         log = self.type("kubectl -n kube-system logs daemonset/railhead -c setup")

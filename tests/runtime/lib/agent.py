@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 
 from . import paths
-from .process import PATIENCE_S, Daemon, Failed, wait_until
+from .process import END_S, PATIENCE_S, Daemon, Failed, wait_until
 
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? (\S+)")
@@ -69,7 +69,7 @@ class Agent:
     def running(self) -> bool:
         return self._daemon is not None and self._daemon.exit_code is None
 
-    def terminate(self, timeout_s: float = 10) -> int:
+    def terminate(self, timeout_s: float = END_S) -> int:
         """SIGTERM; the exit code."""
         return self._daemon.end(timeout_s=timeout_s)
 

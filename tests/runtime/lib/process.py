@@ -9,7 +9,10 @@ import time
 from collections.abc import Callable
 
 
-PATIENCE_S = 60.0  # a machine beside other work may be ten times slower; what has not come then hangs
+# A machine beside other work may be ten times slower, and a kubelet waits 80 s before its fifth try of a container.
+# What has not come then hangs.
+PATIENCE_S = 180.0
+END_S = 30.0  # an agent waits 8 s for a container under way
 
 
 class Failed(Exception):
@@ -63,7 +66,7 @@ class Daemon:
     def log_text(self) -> str:
         return self.log.read_text(errors="replace")
 
-    def end(self, number: int = signal.SIGTERM, timeout_s: float = 10.0) -> int:
+    def end(self, number: int = signal.SIGTERM, timeout_s: float = END_S) -> int:
         """Sends the signal and returns the exit code; kills what does not end in time."""
         if self._process.poll() is None:
             os.kill(self.pid, number)
