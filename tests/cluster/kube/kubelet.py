@@ -88,6 +88,9 @@ class Kubelet:
         with urllib.request.urlopen(page, context=ssl._create_unverified_context(), timeout=10) as answer:
             return answer.read().decode()
 
+    def log_text(self) -> str:
+        return self._log.read_text(errors="replace")
+
     def stop(self) -> None:
         if self._daemon is not None and self._daemon.exit_code is None:
             self._daemon.end()

@@ -162,10 +162,14 @@ class FromTheSharedPlugin(MovingCase):
             old = self.old("shared", self.told)
             self.cluster.wait_allocatable(self.RESOURCE, 8)
             agent = self.agent(self.machine, "--config", self.file)
+            before = self.cluster.kubelet.log_text().count("Deregistering plugin")
             old.end()
             began = time.monotonic()
             asked = {"name": "railhead_kubelet_enrolled", "pool": self.RESOURCE}
-            time.sleep(2)
+            # The kubelet hangs up on whoever has the resource now: when the old stream ends, and when it misses the socket.
+            wait_until("it misses the old socket",
+                       lambda: self.cluster.kubelet.log_text().count("Deregistering plugin") > before)
+            time.sleep(1)
             wait_until("enrolled", lambda: agent.metric(**asked) == 1)
             self.cluster.wait_allocatable(self.RESOURCE, 8)
             self.measured("capacity back after the old one ended", time.monotonic() - began)
