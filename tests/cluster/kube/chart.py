@@ -14,6 +14,7 @@ from lib import paths
 from lib.process import Failed, wait_until
 
 from .cluster import Cluster
+from .networks import number_of_run
 
 CHART = paths.TREE / "deploy/charts"
 IMAGE = "localhost/railhead"
@@ -68,7 +69,7 @@ def reachable_pods(cluster: Cluster) -> Iterator[None]:
     cni = cluster.runtime.dir / "cni"
     for name in ("ptp", "host-local"):
         shutil.copy(binaries / name, cni / "bin")
-    number = os.getppid() % 256  # several runs on one machine take different networks
+    number = number_of_run() % 256
     with tempfile.TemporaryDirectory(prefix="railhead-ipam-") as state:
         ipam = {"type": "host-local", "dataDir": state, "ranges": [[{"subnet": f"198.18.{number}.0/24"}]]}
         plugin = {"type": "ptp", "ipam": ipam}

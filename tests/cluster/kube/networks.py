@@ -70,14 +70,20 @@ def ip(*words: str) -> str:
     return done.stdout
 
 
-def can_make(kind: str, *words: str, link: str | None = None) -> bool:
+def number_of_run() -> int:
+    """Another one for each run on this machine: they share its network, and processes have the same numbers in each."""
+    return os.stat("/proc/self/ns/pid").st_ino
+
+
+def can_make(kind: str, link: str | None = None) -> bool:
     """Whether the kernel of this machine has such netdevs, and lets us."""
     below = ["link", link] if link else []
+    name = f"rhprobe{number_of_run() % 1_000_000}"
     try:
-        ip("link", "add", "rhprobe", *below, "type", kind, *words)
+        ip("link", "add", name, *below, "type", kind)
     except OSError:
         return False
-    ip("link", "del", "rhprobe")
+    ip("link", "del", name)
     return True
 
 
@@ -102,7 +108,8 @@ def netdevs_of(machine: Machine, nics: list[str], folder: pathlib.Path) -> Itera
         yield
     finally:
         for wire in made:  # its other end goes with it, wherever it is
-            ip("link", "del", wire)
+            with contextlib.suppress(OSError):  # a pod that is being deleted may have taken both along
+                ip("link", "del", wire)
         subprocess.run(["umount", "-l", str(PCI)], check=True)
 
 

@@ -22,7 +22,7 @@ class Roce(ClusterCase):
     def setUp(self) -> None:
         super().setUp()
         self.machine = Machine(ROCE)
-        if not can_make("veth", "peer", "name", "rhwire"):
+        if not can_make("veth"):
             self.skipTest("this machine makes no veth")
         self.enter(netdevs_of(self.machine, NICS, self.dir))
         self.enter(more_networks(self.cluster, self.dir))
