@@ -158,7 +158,7 @@ class Agent {
 
   /// They wait for the doctor's first look.
   Status start_conditions() {
-    const auto options = TRY(node_conditions_options(settings(), host::read_environment()));
+    const auto options = node_conditions_options(settings(), host::read_environment());
     if (!options) return {};
     return start(std::make_unique<NodeConditionsService>(context_, *options, conditions_));
   }
@@ -387,10 +387,11 @@ Status run_agent(const config::Config& config, ConfigReader reader) {
   const auto& said = config.settings().log;
   Log log(said.level, said.format);
   log.write(config::LogLevel::info, "starting", {{"version", std::string(version())}});
-  auto policies = TRY(options::agent_policies(config));
+  auto policies = options::agent_policies(config);
+  if (!policies) return Error{ErrorCode::usage, policies.error().message};
   auto mailbox = TRY(loop::Mailbox::open());
   try {
-    Agent agent({config, std::move(policies), std::move(reader), log, std::move(mailbox)});
+    Agent agent({config, std::move(policies).value(), std::move(reader), log, std::move(mailbox)});
     return agent.run();
   } catch (const boost::system::system_error& failure) {  // Asio's, for a lack of descriptors
     return Error{ErrorCode::unavailable, std::string("event loop: ") + failure.what()};

@@ -22,6 +22,26 @@ std::set<node::PciAddress> handed_to_one_pod(const inject::DecisionTable& table)
   return addresses;
 }
 
+/// A file that cannot be used is a configuration that cannot be used.
+Error at_setting(const MachineSettings& settings, const Error& error) {
+  return {ErrorCode::usage, settings.topology_setting + ": " + error.message};
+}
+
+Result<std::optional<node::TextFile>> text_of(const MachineSettings& settings) {
+  if (!settings.read_topology_file) return std::optional<node::TextFile>();
+  auto file = settings.read_topology_file();
+  if (!file) return at_setting(settings, file.error());
+  return file;
+}
+
+Result<std::optional<topology::NcclTopology>> parsed(const std::optional<node::TextFile>& file,
+                                                     const MachineSettings& settings) {
+  if (!file) return std::optional<topology::NcclTopology>();
+  auto topology = topology::parse_nccl_topology(file->text, file->path);
+  if (!topology) return at_setting(settings, topology.error());
+  return std::optional(std::move(topology).value());
+}
+
 }  // namespace
 
 Machine::Machine(MachineSource source, MachineSettings settings, Links links)
@@ -54,12 +74,9 @@ void Machine::look_for_events() {
 }
 
 Result<bool> Machine::read_topology_file() {
-  if (!settings_.read_topology_file) return false;
-  auto file = TRY(settings_.read_topology_file());
+  auto file = TRY(text_of(settings_));
   if (file == topology_file_) return false;
-  std::optional<topology::NcclTopology> topology;
-  if (file) topology = TRY(topology::parse_nccl_topology(file->text, file->path));
-  from_operator_ = std::move(topology);
+  from_operator_ = TRY(parsed(file, settings_));
   topology_file_ = std::move(file);
   return true;
 }
@@ -163,10 +180,8 @@ bool Machine::look_at_touched() {
 }
 
 Status Machine::reconfigure(MachineSettings settings) {
-  std::optional<node::TextFile> file;
-  if (settings.read_topology_file) file = TRY(settings.read_topology_file());
-  std::optional<topology::NcclTopology> topology;
-  if (file) topology = TRY(topology::parse_nccl_topology(file->text, file->path));
+  auto file = TRY(text_of(settings));
+  auto topology = TRY(parsed(file, settings));
   auto fresh = std::make_shared<const inject::DecisionTable>(as_read_, settings.rules,
                                                              settings.policy, topology);
   const auto& conflicts = fresh->pools().conflicts;

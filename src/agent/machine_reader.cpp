@@ -56,7 +56,7 @@ void MachineReader::start(std::uint64_t wish) {
   Status first;
   ask([&] { first = machine_.read(Machine::kStart); });
   if (first && !machine_.table()->pools().conflicts.empty()) {
-    first = Error{ErrorCode::malformed, machine_.table()->pools().conflicts.front()};
+    first = Error{ErrorCode::usage, machine_.table()->pools().conflicts.front()};
   }
   host::give_back_free_memory();
   if (first) publish();

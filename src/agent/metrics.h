@@ -49,7 +49,7 @@ struct Metrics : metrics::MetricRegistry {
                                             "Version of this agent, always 1."};
   metrics::Counter<metrics::Label<"outcome", "loaded", "refused">> config_reloads{
       *this, "railhead_config_reloads_total",
-      "Times that a changed configuration was taken on or refused."};
+      "Times that the configuration was read again and taken on, or refused."};
   metrics::Gauge<> config_last_reload_successful{
       *this, "railhead_config_last_reload_successful",
       "1 where the configuration in the files could be read, else 0: the one before is in force."};

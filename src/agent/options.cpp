@@ -51,20 +51,14 @@ std::optional<KubeEventsOptions> kube_events_options(const config::Settings& set
                            .access = {settings.kubernetes.kubeconfig, std::move(environment)}};
 }
 
-Result<std::optional<NodeConditionsOptions>> node_conditions_options(
-    const config::Settings& settings, host::Environment environment) {
-  if (!settings.kubernetes.conditions) return std::optional<NodeConditionsOptions>();
+std::optional<NodeConditionsOptions> node_conditions_options(const config::Settings& settings,
+                                                             host::Environment environment) {
+  if (!settings.kubernetes.conditions) return std::nullopt;
   const auto doctor = node_doctor_options(settings);
-  if (doctor.every.count() == 0) {
-    return Error{ErrorCode::usage,
-                 "kubernetes.conditions needs the doctor's checks: set doctor.everySeconds, such "
-                 "as 300"};
-  }
   constexpr int kMissedLooks = 3;
-  return std::optional(
-      NodeConditionsOptions{.node = kubernetes_node_name(settings.node.name),
-                            .access = {settings.kubernetes.kubeconfig, std::move(environment)},
-                            .stale_after = kMissedLooks * (doctor.every + doctor.limit)});
+  return NodeConditionsOptions{.node = kubernetes_node_name(settings.node.name),
+                               .access = {settings.kubernetes.kubeconfig, std::move(environment)},
+                               .stale_after = kMissedLooks * (doctor.every + doctor.limit)};
 }
 
 std::optional<FeatureFileOptions> feature_file_options(const config::Settings& settings) {

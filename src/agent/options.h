@@ -29,9 +29,9 @@ NodeDoctorOptions node_doctor_options(const config::Settings& settings);
 /// Absent where kubernetes.events is false.
 std::optional<KubeEventsOptions> kube_events_options(const config::Settings& settings,
                                                      host::Environment environment);
-/// Absent where kubernetes.conditions is false. Fails where the doctor never looks.
-Result<std::optional<NodeConditionsOptions>> node_conditions_options(
-    const config::Settings& settings, host::Environment environment);
+/// Absent where kubernetes.conditions is false.
+std::optional<NodeConditionsOptions> node_conditions_options(const config::Settings& settings,
+                                                             host::Environment environment);
 /// Absent where nfd.file names none.
 std::optional<FeatureFileOptions> feature_file_options(const config::Settings& settings);
 PodsOptions pods_options(const config::Settings& settings);

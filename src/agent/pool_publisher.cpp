@@ -78,23 +78,28 @@ void PoolPublisher::offer(std::size_t pool) {
       std::make_unique<PoolResource>(context_, name, options_.hand_out,
                                      PoolResource::Links{files_, links_.tables, links_.runtime});
   auto devices = offer.resource->devices();
-  if (devices.empty()) {
-    // What selects nothing here is empty by design: one configuration serves nodes of many kinds.
-    const bool fault = published_->is_useless(pool);
-    context_.log.write(fault ? config::LogLevel::warn : config::LogLevel::info, "pool is empty",
-                       {{"pool", name}, {"why", why_empty(pool)}});
-  } else {
-    context_.log.write(config::LogLevel::info, "pool",
-                       {{"pool", name}, {"devices", std::to_string(devices.size())}});
-  }
+  log_pool(pool, devices.size());
   // Where the kubelet or the runtime hands out the nodes, an agent that is down holds up no start.
   const bool asks_before_start = options_.hand_out == config::HandOut::nri;
   registrar_->offer({name, asks_before_start}, *offer.resource, std::move(devices));
 }
 
+void PoolPublisher::log_pool(std::size_t pool, std::size_t devices) {
+  const auto& name = published_->pools().pools[pool].spec.name;
+  if (devices > 0) {
+    return context_.log.write(config::LogLevel::info, "pool",
+                              {{"pool", name}, {"devices", std::to_string(devices)}});
+  }
+  // What selects nothing here is empty by design: one configuration serves nodes of many kinds.
+  const bool fault = published_->is_useless(pool);
+  context_.log.write(fault ? config::LogLevel::warn : config::LogLevel::info, "pool is empty",
+                     {{"pool", name}, {"why", why_empty(pool)}});
+}
+
 void PoolPublisher::follow(const pools::PoolTable& pools) {
   for (auto& offer : offers_) {
-    if (pools.find(offer.resource->name())) {
+    if (const auto pool = pools.find(offer.resource->name())) {
+      if (offer.ends_at) log_pool(*pool, offer.resource->devices().size());
       offer.ends_at.reset();
     } else if (!offer.ends_at) {
       context_.log.write(config::LogLevel::info, "pool ended", {{"pool", offer.resource->name()}});
@@ -145,17 +150,20 @@ void PoolPublisher::forget_metrics(const std::string& name) {
 }
 
 std::string PoolPublisher::why_empty(std::size_t pool) const {
-  const auto& functions = published_->pools().functions;
-  if (functions.empty()) return "this node has no RDMA device";
+  const auto& pools = published_->pools();
   const auto reasons = published_->why_not_in(pool);
   std::vector<std::string> shown;
-  for (std::size_t f = 0; f < reasons.size() && shown.size() < kReasonsShown; ++f) {
-    if (!reasons[f].empty()) shown.push_back(functions[f].id + ": " + reasons[f]);
+  std::size_t count = 0;
+  for (std::size_t f = 0; f < reasons.size(); ++f) {
+    if (!pools::may_matter(pools, pools.functions[f])) continue;
+    ++count;
+    if (!reasons[f].empty() && shown.size() < kReasonsShown)
+      shown.push_back(pools.functions[f].id + ": " + reasons[f]);
   }
-  if (reasons.size() > shown.size()) {
-    shown.push_back(std::to_string(reasons.size() - shown.size()) + " more");
-  }
-  return shown.empty() ? "it has no slots" : join(shown, "; ");
+  if (count == 0) return "this node has no RDMA device";
+  if (shown.empty()) return "it has no slots";
+  if (count > shown.size()) shown.push_back(std::to_string(count - shown.size()) + " more");
+  return join(shown, "; ");
 }
 
 void PoolPublisher::schedule_tick() {

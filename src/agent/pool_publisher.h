@@ -75,6 +75,7 @@ class PoolPublisher {
   /// Offers what is new in the table, and lets go what is not in it any more.
   void follow(const pools::PoolTable& pools);
   void offer(std::size_t pool);
+  void log_pool(std::size_t pool, std::size_t devices);
   void note_remarks(const pools::Pool& pool);
   void end_what_is_due();
   void forget_metrics(const std::string& name);

@@ -82,28 +82,18 @@ data::Json pool_json(const inject::DecisionTable& table, const pools::Pool& pool
           {"members", data::json_list(pool.members, member)}};
 }
 
-/// A function is worth a line where it has an RDMA device, or might have one, or where a pool takes
-/// devices without.
-bool is_shown(const inject::DecisionTable& table, const pools::NetFunction& function) {
-  const auto& pools = table.pools().pools;
-  return !function.nics.empty() || std::ranges::any_of(pools, [](const pools::Pool& pool) {
-    const auto& include = pool.spec.include;
-    return std::ranges::any_of(include, [](const auto& one) { return !one.rdma; });
-  });
-}
-
 /// "vendors: 15b3 is not 8086 (4 functions)": the reasons of a pool without members, most first.
 std::vector<std::string> empty_pool_lines(const inject::DecisionTable& table, std::size_t p) {
   std::map<std::string, std::size_t> counts;
   const auto reasons = table.why_not_in(p);
   for (std::size_t f = 0; f < reasons.size(); ++f) {
-    if (is_shown(table, table.pools().functions[f])) ++counts[reasons[f]];
+    if (pools::may_matter(table.pools(), table.pools().functions[f])) ++counts[reasons[f]];
   }
   std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
   std::ranges::stable_sort(sorted,
                            [](const auto& a, const auto& b) { return a.second > b.second; });
   const auto& name = table.pools().pools[p].spec.name;
-  if (sorted.empty()) return {name + ": this node has no network function"};
+  if (sorted.empty()) return {name + ": this node has no RDMA device"};
   std::vector<std::string> lines;
   for (const auto& [reason, count] : sorted) {
     if (lines.size() == kShownReasons) {
@@ -121,7 +111,7 @@ report::Table reasons_table(const inject::DecisionTable& table, data::Json& func
   const auto memberships = memberships_of_functions(table);
   for (std::size_t f = 0; f < memberships.size(); ++f) {
     const auto& function = table.pools().functions[f];
-    if (!is_shown(table, function)) continue;
+    if (!pools::may_matter(table.pools(), function)) continue;
     const auto names = nic_names(table, function);
     functions.push_back({{"id", function.id},
                          {"kind", to_string(function.kind)},

@@ -129,7 +129,12 @@ Result<std::chrono::seconds> parse_interval(std::string_view text) {
 }
 
 Result<std::chrono::seconds> parse_interval_or_never(std::string_view text) {
-  return text == "0" ? std::chrono::seconds(0) : parse_interval(text);
+  const auto time = parse_duration(text, std::chrono::seconds(1));
+  if (time && time->count() == 0) return std::chrono::seconds(0);
+  auto interval = parse_interval(text);
+  if (interval) return interval;
+  return malformed(text, "is neither 0 nor 1 to " + std::to_string(kMaxRescanSeconds) +
+                             " seconds, such as 30, 30s or 5m");
 }
 
 Result<GpuPolicy> parse_gpu_policy(std::string_view text) {

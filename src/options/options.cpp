@@ -16,6 +16,27 @@ namespace {
 constexpr std::size_t kMaxSnapshotBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxTopologyBytes = std::size_t{1} << 20;
 
+/// "config.yaml:3:5: topology.file": who says a setting, and which.
+std::string place_of(const config::Config& config, config::SettingRow row) {
+  return config.entry(row).where + ": " + std::string(row->key);
+}
+
+/// What two settings say together.
+Status check_settings(const config::Config& config) {
+  const auto& settings = config.settings();
+  if (!settings.host.nccl_topo.empty()) {
+    return Error{ErrorCode::usage,
+                 place_of(config, "host.ncclTopo") + ": a topology file is not a machine to read"};
+  }
+  if (settings.kubernetes.conditions && settings.doctor.every.count() == 0) {
+    return Error{ErrorCode::usage, place_of(config, "kubernetes.conditions") +
+                                       ": they come of the doctor's looks; set "
+                                       "doctor.everySeconds, such as 300"};
+  }
+  if (settings.device_plugin.enabled) TRY(hand_out(settings));
+  return {};
+}
+
 /// `key`: with its list, "roles.pci".
 Error bad_rule(const config::NicRule::Text& setting, const std::string& key, std::string_view why) {
   return Error{ErrorCode::malformed, setting.where + ": " + key + ": " + in_quotes(setting.text) +
@@ -248,13 +269,11 @@ usage::ListQueuePairs listed_queue_pairs(const config::Settings& settings) {
 Result<Policies> agent_policies(const config::Config& config,
                                 std::vector<pools::PoolSpec> in_force) {
   const auto& settings = config.settings();
-  TRY(machine_origin(settings));
-  if (settings.device_plugin.enabled) TRY(hand_out(settings));
+  TRY_STATUS(check_settings(config));
   Policies policies;
   if (!settings.metrics.bind_address.empty()) {
     const auto address = metrics::parse_http_address(settings.metrics.bind_address);
-    const auto& where = config.entry("metrics.bindAddress").where;
-    if (!address) return address.error().context(where + ": metrics.bindAddress");
+    if (!address) return address.error().context(place_of(config, "metrics.bindAddress"));
     policies.pages = *address;
   }
   policies.settings.rules = TRY(operator_rules(config));
@@ -272,6 +291,7 @@ Result<Policies> agent_policies(const config::Config& config,
   policies.settings.read_topology_file = [path = settings.topology.file] {
     return read_topology_file(path, host::read_file_at_once);
   };
+  policies.settings.topology_setting = place_of(config, "topology.file");
   return policies;
 }
 

@@ -72,6 +72,7 @@ struct MachineSettings {
   inject::InjectionPolicy policy;
   /// The operator's topology file as it is now; absent where there is none. Null: there is none.
   std::function<Result<std::optional<node::TextFile>>()> read_topology_file;
+  std::string topology_setting{};  ///< who names it, "config.yaml:3:5: topology.file"; for errors
 };
 
 /// What a configuration that can be used says of decisions and of the pages, and what it should be

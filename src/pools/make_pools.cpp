@@ -179,6 +179,12 @@ std::vector<std::string> why_not(const PoolTable& table, const node::Node& node,
   return reasons;
 }
 
+bool may_matter(const PoolTable& table, const NetFunction& function) {
+  return !function.nics.empty() || std::ranges::any_of(table.pools, [](const Pool& pool) {
+    return std::ranges::any_of(pool.spec.include, [](const auto& one) { return !one.rdma; });
+  });
+}
+
 bool is_useless(const PoolTable& table, const node::Node& node,
                 const std::vector<NicStatus>& statuses, std::size_t pool) {
   const auto& members = table.pools[pool].members;

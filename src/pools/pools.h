@@ -101,6 +101,10 @@ struct PoolTable {
 PoolTable make_pools(const std::vector<PoolSpec>& specs, const node::Node& node,
                      const std::vector<NicStatus>& statuses);
 
+/// Whether a function has an RDMA device, or a pool takes functions without. Of another one there
+/// is nothing to say.
+bool may_matter(const PoolTable& table, const NetFunction& function);
+
 /// For each function why it is not in a pool, such as "vendors: 8086 is not 15b3"; "" where it is.
 /// Arguments as for make_pools(), which made the table.
 std::vector<std::string> why_not(const PoolTable& table, const node::Node& node,

@@ -27,8 +27,8 @@ Conventions:
 * `-o table|wide|json|yaml` is the format of every command that prints data; some have more. A table fits the terminal, or the variable
   `COLUMNS`: columns are left out and named below. `-o wide`, and a table that goes into a file or a pipe, have them all.
 * `--no-headers` leaves out the line of headers. Red is what is broken: on a terminal, unless `NO_COLOR` is set; `--color` decides otherwise.
-* A time is a number with a unit (`500ms`, `30s`, `5m`, `1h`), a size has `Ki`, `Mi`, `Gi` or `Ti`. A GPU is named as it is printed (`GPU0`), by
-  index, by UUID or by PCI address.
+* A time is a number with a unit (`500ms`, `30s`, `5m`, `1h`); settings take whole seconds. A size has `Ki`, `Mi`, `Gi` or `Ti`. A GPU is named as
+  it is printed (`GPU0`), by index, by UUID or by PCI address.
 * JSON and YAML documents have `apiVersion` and `kind`; [schemas](schemas) say what is in them ([version policy](schemas/README.md)).
 * `railhead completion bash|zsh|fish` prints the script that makes a shell complete commands, options and words. `railhead help nics --man | man -l -`
   shows a man page.

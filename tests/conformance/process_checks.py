@@ -107,6 +107,22 @@ def blocked_signals():
             agent.process.kill()
 
 
+def configuration_against_the_machine():
+    """what the agent finds wrong with its configuration ends it with 64, and file, line and key are named"""
+    exclusive = "{name: example.com/%s, mode: exclusive, include: {names: mlx5_0}}"
+    for text, why in (("expect: [{name: mlx5_0, rateGbps: x}]", ":1:35: expect.rateGbps: "),
+                      ("topology: {file: /nope.xml}", ":1:18: topology.file: /nope.xml: "),
+                      (f"topology: {{file: {__file__}}}", f":1:18: topology.file: {__file__}:"),
+                      (f"pools: [{exclusive % 'a'}, {exclusive % 'b'}]", "example.com/b")):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(text)
+            file.flush()
+            agent = Agent("--config", file.name)
+            code = agent.process.wait(PATIENCE)
+            said = agent.text().decode().splitlines()[-1]
+            assert code == 64 and why in said, f"{text}: {code}: {said}"
+
+
 def pipe_for_a_configuration():
     """a pipe in place of the configuration file is refused, and the next file is read"""
     with tempfile.TemporaryDirectory() as folder:
@@ -149,8 +165,8 @@ def stuck_reader():
 
 
 failed = False
-for check in (few_descriptors, closed_descriptors, early_hang_up, blocked_signals, pipe_for_a_configuration,
-              stuck_reader):
+for check in (few_descriptors, closed_descriptors, early_hang_up, blocked_signals, configuration_against_the_machine,
+              pipe_for_a_configuration, stuck_reader):
     try:
         check()
         print(f"ok    {check.__doc__}")

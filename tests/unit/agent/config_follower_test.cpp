@@ -38,6 +38,7 @@ class WithoutDescriptors {
     const rlimit none{0, before_.rlim_max};
     ::setrlimit(RLIMIT_NOFILE, &none);
   }
+
   ~WithoutDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
 
  private:

@@ -38,7 +38,7 @@ class MachineTest : public testing::Test {
       if (!file_) return Error{ErrorCode::denied, "/etc/topo.xml: denied"};
       return file_;
     };
-    return make(box(), {}, {{}, {}, read});
+    return make(box(), {}, {{}, {}, read, "c.yaml:1:18: topology.file"});
   }
 
   /// A file that has all GPUs and NICs of seed-8gpu-4nic below one switch.
@@ -159,11 +159,15 @@ TEST_F(MachineTest, the_source_of_the_topology_is_a_metric) {
 
 TEST_F(MachineTest, an_unusable_topology_file_at_the_start_is_an_error) {
   file_.reset();
-  EXPECT_EQ(make_with_file().read("start").error().message, "/etc/topo.xml: denied");
+  const auto denied = make_with_file().read("start").error();
+  EXPECT_EQ(denied.code, ErrorCode::usage);
+  EXPECT_EQ(denied.message, "c.yaml:1:18: topology.file: /etc/topo.xml: denied");
   file_ = node::TextFile{"/etc/topo.xml", "<system>\n<cpu>\n"};
   const auto done = make_with_file().read("start");
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().message.find("/etc/topo.xml:"), 0U) << done.error().message;
+  EXPECT_EQ(done.error().code, ErrorCode::usage);
+  EXPECT_EQ(done.error().message.find("c.yaml:1:18: topology.file: /etc/topo.xml:"), 0U)
+      << done.error().message;
 }
 
 TEST_F(MachineTest, start_and_timer_read_the_topology_file_and_events_do_not) {

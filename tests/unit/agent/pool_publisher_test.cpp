@@ -129,7 +129,8 @@ TEST_F(PoolPublisherTest, a_pool_that_is_empty_by_design_is_no_warning) {
   started((folder_.path() / "none").string());
   log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(said, HasSubstr("info pool is empty pool=rdma.io/hca"));
+  EXPECT_THAT(said, HasSubstr("info pool is empty pool=rdma.io/hca "
+                              "why=\"this node has no RDMA device\""));
 }
 
 TEST_F(PoolPublisherTest, who_stands_by_is_ready) {
@@ -191,8 +192,14 @@ TEST_F(PoolPublisherTest, a_pool_that_comes_back_before_its_end_has_never_gone) 
   kubelet::test::FakeKubelet kubelet(folder_.path().string());
   started(folder_.path().string());
   ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
+  log_.set_level(config::LogLevel::info);
+  testing::internal::CaptureStderr();
   configure({});
   configure({pools::default_pool()});
+  log_.flush();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::ContainsRegex(" pool ended pool=rdma.io/hca\n[^\n]* node read [^\n]*\n"
+                                     "[^\n]* pool pool=rdma.io/hca devices=100\n"));
   EXPECT_TRUE(until([&] { return metrics_.kubelet_enrolled.value("rdma.io/hca") == 1; }));
   EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
   EXPECT_EQ(kubelet.registrations, 1);

@@ -278,6 +278,15 @@ TEST(Config, the_default_of_an_absent_variable_does_not_beat_a_file) {
   EXPECT_EQ(gpus("", {{"RDMA_GPU_AUTO_INJECT", ""}}), GpuPolicy::closest);
 }
 
+TEST(Config, what_may_be_0_says_so_and_takes_it_in_any_unit) {
+  EXPECT_EQ(from_file("doctor: {everySeconds: 0s}")->settings().doctor.every, 0s);
+  EXPECT_EQ(from_file("doctor: {everySeconds: 2m}")->settings().doctor.every, 120s);
+  EXPECT_THAT(from_file("doctor: {everySeconds: 500ms}").error().message,
+              HasSubstr("is neither 0 nor 1 to 86400 seconds"));
+  EXPECT_THAT(from_file("host: {rescanSeconds: 0}").error().message,
+              HasSubstr("is not 1 to 86400 seconds"));
+}
+
 TEST(Config, an_empty_file_says_nothing) {
   EXPECT_TRUE(from_file(""));
   EXPECT_TRUE(from_file("# only a comment\n"));

@@ -37,6 +37,19 @@ TEST(DoctorWishes, are_what_the_operator_expects) {
   EXPECT_FALSE(wishes("topology: {file: /nowhere/topology.xml}"));
 }
 
+TEST(AgentPolicies, what_settings_say_against_each_other_is_named_with_place) {
+  const auto error = [](const std::string& text) {
+    const auto config = config::make_config({{{"c.yaml", text}}, {}, {}});
+    const auto policies = agent_policies(config.value());
+    return policies ? "no error" : policies.error().message;
+  };
+  EXPECT_THAT(error("kubernetes: {conditions: true}"),
+              HasSubstr("c.yaml:1:26: kubernetes.conditions: they come of the doctor's looks"));
+  EXPECT_EQ(error("kubernetes: {conditions: true}\ndoctor: {everySeconds: 60}"), "no error");
+  EXPECT_EQ(error("host: {ncclTopo: /a.xml}"),
+            "c.yaml:1:18: host.ncclTopo: a topology file is not a machine to read");
+}
+
 TEST(InjectionPolicy, has_what_each_key_of_injection_says) {
   const auto config = config::make_config({{{"railhead.yaml", R"(
 injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, devices: umad,

@@ -65,11 +65,10 @@ TEST(Bundle, a_pod_does_not_say_how_much_is_kept_of_it) {
   EXPECT_EQ(many.env.front(), "NCCL_IB_HCA=mlx5_0");
 
   const std::string long_value(60'000, 'x');
-  const auto large =
-      usage::parse_bundle(R"({"annotations":{"rdma.railhead.io/pod":")" + long_value +
-                          R"("},"process":{"env":["NCCL_IB_HCA=)" + long_value +
-                          R"(","UCX_TLS=tcp"]}})")
-          .value();
+  const auto large = usage::parse_bundle(R"({"annotations":{"rdma.railhead.io/pod":")" +
+                                         long_value + R"("},"process":{"env":["NCCL_IB_HCA=)" +
+                                         long_value + R"(","UCX_TLS=tcp"]}})")
+                         .value();
   EXPECT_EQ(large.annotations.size(), 1U);
   EXPECT_EQ(large.env, std::vector<std::string>{"UCX_TLS=tcp"});
 }
