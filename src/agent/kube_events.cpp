@@ -118,12 +118,11 @@ void KubeEvents::answered(kube::Event event, const std::string& name, const kube
   } else {
     context_.metrics.kube_events.add("dropped");  // others may be taken
   }
-  context_.metrics.kube_events.add("failed");
   failed(request, answer);
+  context_.metrics.kube_events.add("failed");
 }
 
 void KubeEvents::posted(const kube::Event& event, const std::string& name) {
-  context_.metrics.kube_events.add("posted");
   retries_.succeeded();
   auto& there = posted_[{event.about, event.reason}];
   there.name = name;
@@ -133,6 +132,7 @@ void KubeEvents::posted(const kube::Event& event, const std::string& name) {
     posted_.erase(
         std::ranges::min_element(posted_, {}, [](const auto& one) { return one.second.again; }));
   }
+  context_.metrics.kube_events.add("posted");
 }
 
 /// A message names the object, so it is the kind of failure that is said once.

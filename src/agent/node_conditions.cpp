@@ -122,7 +122,6 @@ void NodeConditions::write(const checks::ConditionsSeen& seen, Conditions condit
     is_asking_ = false;
     if (!answer) return failed(answer.error(), {});
     if (!answer->is_ok()) return failed(kube::refusal(request, *answer), answer->retry_after);
-    context_.metrics.node_conditions.add("written");
     for (const auto& one : conditions) there_->insert_or_assign(one.type, one);
     written_at_ = context_.clock.now();
     written_look_ = look;
@@ -130,11 +129,11 @@ void NodeConditions::write(const checks::ConditionsSeen& seen, Conditions condit
     retries_.succeeded();
     said_.clear();
     report_("node conditions: written");
+    context_.metrics.node_conditions.add("written");
   });
 }
 
 void NodeConditions::failed(const Error& why, std::optional<std::chrono::seconds> asked) {
-  context_.metrics.node_conditions.add("failed");
   if (said_ != why.message) {
     context_.log.write(config::LogLevel::warn, "node conditions not written",
                        {{"node", options_.node}, {"why", why.message}});
@@ -143,6 +142,7 @@ void NodeConditions::failed(const Error& why, std::optional<std::chrono::seconds
   report_("node conditions: not written, trying again: " + why.message);
   there_.reset();
   not_before_ = context_.clock.now() + retries_.next(asked);
+  context_.metrics.node_conditions.add("failed");
 }
 
 }  // namespace railhead::agent

