@@ -2,7 +2,6 @@
 #include "agent/config_follower.h"
 
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 
 #include <csignal>
 #include <filesystem>
@@ -10,6 +9,7 @@
 
 #include "agent/metrics.h"
 #include "host/input_file.h"
+#include "unit/few_descriptors.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/manual_clock.h"
 
@@ -29,21 +29,6 @@ std::ptrdiff_t inotify_instances() {
   return std::ranges::count_if(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator(),
                                is_inotify);
 }
-
-/// No descriptor can be had while it lives.
-class WithoutDescriptors {
- public:
-  WithoutDescriptors() {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit none{0, before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &none);
-  }
-
-  ~WithoutDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 /// A mounted ConfigMap: config.yaml -> ..data/config.yaml, ..data -> a folder of its own.
 class ConfigFollowerTest : public testing::Test {
@@ -208,7 +193,7 @@ TEST_F(ConfigFollowerTest, events_that_could_not_be_had_are_asked_for_again) {
   testing::internal::CaptureStderr();
   log_.set_level(config::LogLevel::warn);
   {
-    const WithoutDescriptors none;
+    const test::FewDescriptors few(2);  // the root, and the set of sources
     follower.start();
     loop_.run_one_for(std::chrono::milliseconds(1500));  // once more in vain
   }
@@ -216,6 +201,7 @@ TEST_F(ConfigFollowerTest, events_that_could_not_be_had_are_asked_for_again) {
   log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
   const std::string complaint = "no events of configuration files";
+  EXPECT_THAT(said, HasSubstr(complaint));
   EXPECT_EQ(said.find(complaint), said.rfind(complaint)) << said;
 }
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/inotify.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -16,6 +15,8 @@
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "unit/few_descriptors.h"
 
 namespace railhead::host {
 namespace {
@@ -198,26 +199,9 @@ TEST_F(WatchTest, a_root_that_is_no_directory_is_refused_by_name) {
   EXPECT_NE(watch.error().message.find("none"), std::string::npos);
 }
 
-/// As long as this lives, not one descriptor more can be opened beside `room`.
-class FewDescriptors {
- public:
-  explicit FewDescriptors(int room) {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    const UniqueFd next(::dup(0));
-    rlimit few = before_;
-    few.rlim_cur = static_cast<rlim_t>(next.get() + room);
-    ::setrlimit(RLIMIT_NOFILE, &few);
-  }
-
-  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-
- private:
-  rlimit before_{};
-};
-
 TEST_F(WatchTest, is_not_opened_when_it_cannot_tell_what_the_kernel_reports) {
   make("sys");
-  const FewDescriptors few(2);  // the root, and the set of sources
+  const test::FewDescriptors few(2);  // the root, and the set of sources
   const auto watch = Watch::open(root_);
   ASSERT_FALSE(watch);
   EXPECT_EQ(watch.error().message, "/sys: too many open files in this process");
@@ -361,7 +345,7 @@ TEST_F(WatchWithoutSources, that_all_work_is_not_blind) {
 
 TEST_F(WatchWithoutSources, what_cannot_be_looked_for_is_not_taken_for_missing) {
   auto watch = open();
-  std::optional<FewDescriptors> few;
+  std::optional<test::FewDescriptors> few;
   before_adding_ = [&] {
     if (few) return;
     make("data/late");  // comes between the look at it and the watch on its ancestor
