@@ -7,15 +7,28 @@ WIDTH, LEFT, RIGHT = 830, 96, 30
 PANEL, GAP, TOP, ROW = 132, 36, 82, 20
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 INK, SOFT, LINE = "#1b1f24", "#59636e", "#d0d7de"
+PAPER, RESTART = "#ffffff", "#cf222e"
 PANELS = (("RSS, MiB", "#0b6bcb"), ("descriptors", "#1a7f37"), ("threads", "#8250df"))
 # By kind of mark: the word beside its row, and its colour.
 ROWS = {
-    "containerd": ("containerd", "#cf222e"),
+    "containerd": ("containerd", RESTART),
     "kubelet": ("kubelet", "#bc4c00"),
     "nic": ("NICs", "#0b6bcb"),
     "log": ("log reader", "#59636e"),
 }
 BAD = {"dropped": "plugin dropped", "ended": "agent ended"}
+# For viewers that prefer a dark ground: each colour of the light picture, and what it becomes.
+DARK = {
+    PAPER: "#0d1117",
+    INK: "#e6edf3",
+    SOFT: "#9198a1",
+    LINE: "#30363d",
+    "#0b6bcb": "#58a6ff",
+    "#1a7f37": "#3fb950",
+    "#8250df": "#bc8cff",
+    RESTART: "#ff7b72",
+    "#bc4c00": "#f0883e",
+}
 
 
 def nice(highest: float) -> tuple[float, float]:
@@ -31,6 +44,15 @@ def nice(highest: float) -> tuple[float, float]:
 
 def _text(x: float, y: float, text: str, colour: str = SOFT, more: str = "") -> str:
     return f'<text x="{x:.0f}" y="{y:.0f}" font-size="12" fill="{colour}"{more}>{text}</text>'
+
+
+def _dark_ground() -> str:
+    rules = "".join(
+        f'[{part}="{light}"] {{ {part}: {dark} }}\n'
+        for light, dark in DARK.items()
+        for part in ("fill", "stroke")
+    )
+    return f"<style>@media (prefers-color-scheme: dark) {{\n{rules}}}</style>"
 
 
 class _Plot:
@@ -64,7 +86,7 @@ class _Plot:
             if kind == "containerd" or kind in BAD:
                 dash = "" if kind in BAD else ' stroke-dasharray="2 3"'
                 self.out.append(
-                    f'<path d="M{self.x(at):.1f} {top:.0f}V{bottom:.0f}" stroke="#cf222e" '
+                    f'<path d="M{self.x(at):.1f} {top:.0f}V{bottom:.0f}" stroke="{RESTART}" '
                     f'stroke-width="{2 if kind in BAD else 1}" stroke-opacity="0.55"{dash}/>'
                 )
 
@@ -111,7 +133,8 @@ def svg(found: dict) -> str:
             f'viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-labelledby="title" '
             f'font-family="{FONT}">',
             f'<title id="title">{title}</title>',
-            f'<rect width="{WIDTH}" height="{height:.0f}" fill="#ffffff"/>',
+            _dark_ground(),
+            f'<rect width="{WIDTH}" height="{height:.0f}" fill="{PAPER}"/>',
             f'<text x="16" y="24" font-size="15" font-weight="bold" fill="{INK}">{head}</text>',
             _text(16, 42, words),
             *plot.out,

@@ -4,6 +4,7 @@
 
 import dataclasses
 import pathlib
+import re
 import sys
 import unittest
 import xml.dom.minidom
@@ -135,6 +136,10 @@ class Shown(unittest.TestCase):
         self.assertGreaterEqual(min(sizes), 12)
         for line in root.getElementsByTagName("polyline"):
             self.assertLessEqual(len(line.getAttribute("points").split()), judge.POINTS)
+
+    def test_every_colour_of_the_graph_has_one_for_a_dark_ground(self) -> None:
+        picture = re.sub("<style>.*</style>", "", graph.svg(run()), flags=re.DOTALL)
+        self.assertEqual(set(graph.DARK), set(re.findall("#[0-9a-f]{6}", picture)))
 
     def test_the_axis_has_at_most_five_lines_and_holds_the_highest(self) -> None:
         for highest in (0.4, 1, 7.9, 8, 65, 99, 100, 101, 1023, 5e6):

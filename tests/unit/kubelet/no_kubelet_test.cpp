@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dirent.h>
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
 
+#include "unit/few_descriptors.h"
 #include "unit/kubelet/pod_resources_fixture.h"
 #include "unit/this_program.h"
 
 namespace railhead::kubelet {
 namespace {
 
+using railhead::test::FewDescriptors;
 using railhead::test::kIsSanitized;
 using std::chrono::milliseconds;
 using test::bound_socket;
@@ -140,31 +141,11 @@ TEST_F(NoKubelet, what_is_no_stream_socket_is_not_an_absent_kubelet) {
 
 constexpr const char* kWhyNot = "a sanitizer needs descriptors of its own";
 
-/// Only so many descriptors that are free.
-class NoMoreDescriptors {
- public:
-  explicit NoMoreDescriptors(rlim_t spare) {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    std::vector<host::UniqueFd> taken;
-    for (rlim_t i = 0; i <= spare; ++i) taken.emplace_back(::dup(0));
-    const rlimit low{static_cast<rlim_t>(taken.back().get()), before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &low);
-  }
-
-  NoMoreDescriptors(const NoMoreDescriptors&) = delete;
-  NoMoreDescriptors& operator=(const NoMoreDescriptors&) = delete;
-
-  ~NoMoreDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-
- private:
-  rlimit before_{};
-};
-
 TEST_F(NoKubelet, without_a_free_descriptor_a_kubelet_is_not_taken_for_absent) {
   if (kIsSanitized) GTEST_SKIP() << kWhyNot;
   const auto listening = bound_socket(socket_, true);
-  for (rlim_t spare = 0; spare < 12; ++spare) {
-    const NoMoreDescriptors shortage(spare);
+  for (int spare = 0; spare < 12; ++spare) {
+    const FewDescriptors shortage(spare);
     loop_.run([this] { pods_.emplace(socket_, loop_.box()); });
     const auto mine = pod("mine", milliseconds(20));
     ASSERT_FALSE(mine);
@@ -180,8 +161,8 @@ class ShortOfDescriptors : public NoKubelet {
   }
 
   /// Ends the program, with 0 where the question had no answer.
-  [[noreturn]] void ask(rlim_t spare) {
-    const NoMoreDescriptors shortage(spare);
+  [[noreturn]] void ask(int spare) {
+    const FewDescriptors shortage(spare);
     const auto mine = pod("mine", milliseconds(20));
     ::_exit(!mine && mine.error().code == ErrorCode::timeout ? 0 : 1);
   }
@@ -190,7 +171,7 @@ class ShortOfDescriptors : public NoKubelet {
 TEST_F(ShortOfDescriptors, grpc_is_not_started) {
   if (kIsSanitized) GTEST_SKIP() << kWhyNot;
   const auto listening = bound_socket(socket_, true);
-  for (rlim_t spare = 0; spare < 12; ++spare) {
+  for (int spare = 0; spare < 12; ++spare) {
     EXPECT_EXIT(ask(spare), testing::ExitedWithCode(0), "") << spare;
   }
 }
@@ -198,7 +179,7 @@ TEST_F(ShortOfDescriptors, grpc_is_not_started) {
 TEST_F(ShortOfDescriptors, the_next_kubelet_is_asked_without_an_end_of_the_program) {
   if (kIsSanitized) GTEST_SKIP() << kWhyNot;
   const auto listening = bound_socket(socket_, true);
-  for (rlim_t spare = 0; spare < 6; ++spare) {
+  for (int spare = 0; spare < 6; ++spare) {
     const auto ask_the_next = [&] {
       (void)pod("mine", milliseconds(20));
       std::filesystem::remove(socket_);

@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,10 +13,10 @@
 #include <boost/asio/write.hpp>
 #include <fstream>
 #include <list>
-#include <optional>
 
 #include "loop/loop_thread.h"
 #include "loop/mail_loop.h"
+#include "unit/few_descriptors.h"
 #include "unit/host/temporary_directory.h"
 
 namespace railhead::metrics {
@@ -287,31 +286,14 @@ TEST(HttpAddress, an_address_that_is_none_is_a_clear_error) {
   }
 }
 
-/// No descriptor can be had above those that are open. What the sanitizers look up once, they look
-/// up with a pipe: the code has to have run before.
-class NoMoreDescriptors {
- public:
-  NoMoreDescriptors() {
-    using boost::system::error_code;
-    (void)error_code(EMFILE, boost::system::system_category()).message();
-    (void)error_code(EMFILE, asio::error::get_system_category()).default_error_condition();
-    (void)(error_code(asio::error::eof) == error_code(asio::error::no_descriptors));
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    const int next = ::dup(0);
-    ::close(next);
-    rlimit now = before_;
-    now.rlim_cur = static_cast<rlim_t>(next);
-    ::setrlimit(RLIMIT_NOFILE, &now);
-  }
-
-  ~NoMoreDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-
-  NoMoreDescriptors(const NoMoreDescriptors&) = delete;
-  NoMoreDescriptors& operator=(const NoMoreDescriptors&) = delete;
-
- private:
-  rlimit before_{};
-};
+/// What boost and the sanitizers look up once, they look up with a descriptor: it has to have run
+/// before none is left.
+void look_up_errors() {
+  using boost::system::error_code;
+  (void)error_code(EMFILE, boost::system::system_category()).message();
+  (void)error_code(EMFILE, asio::error::get_system_category()).default_error_condition();
+  (void)(error_code(asio::error::eof) == error_code(asio::error::no_descriptors));
+}
 
 TEST_F(HttpServerTest, without_descriptors_it_pauses_and_refuses_waiting_clients) {
   options_.times = {1ms, 2ms, 1h, 1h};
@@ -320,8 +302,9 @@ TEST_F(HttpServerTest, without_descriptors_it_pauses_and_refuses_waiting_clients
   tcp::socket second(loop_);
   first.open(tcp::v4());
   second.open(tcp::v4());
-  EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));  // see NoMoreDescriptors
-  std::optional<NoMoreDescriptors> none(std::in_place);
+  EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));
+  look_up_errors();
+  const test::FewDescriptors none(0);
   first.connect(endpoint());
   second.connect(endpoint());
   std::size_t turns = 0;
@@ -341,9 +324,10 @@ TEST_F(HttpServerTest, when_there_are_descriptors_again_it_accepts) {
   open();
   tcp::socket refused(loop_);
   refused.open(tcp::v4());
-  EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));  // see NoMoreDescriptors
+  EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));
   {
-    const NoMoreDescriptors none;
+    look_up_errors();
+    const test::FewDescriptors none(0);
     refused.connect(endpoint());
     ASSERT_TRUE(until([&] { return news_.size() == 2; }));
   }
