@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kubelet/watch_list.h"
 
+#include <string>
 #include <utility>
 
 #include "kubelet/queue_thread.h"
@@ -151,13 +152,18 @@ void WatchList::serve(Service& service, grpc::ServerCompletionQueue& queue) {
 
 void WatchList::add(Stream* stream) {
   const std::lock_guard lock(mutex_);
-  if (streams_.empty()) watched_(true);
-  streams_.insert(stream);
   if (closed_) {
     stream->end({grpc::StatusCode::UNAVAILABLE, "railhead: the agent is ending"});
-  } else {
-    stream->send(message_);
+    return;
   }
+  if (streams_.size() == kMaxWatches) {
+    stream->end({grpc::StatusCode::RESOURCE_EXHAUSTED,
+                 "railhead: " + std::to_string(kMaxWatches) + " others watch this resource"});
+    return;
+  }
+  if (streams_.empty()) watched_(true);
+  streams_.insert(stream);
+  stream->send(message_);
 }
 
 void WatchList::publish(std::vector<Device> devices) {
@@ -176,8 +182,7 @@ void WatchList::close() {
 
 void WatchList::forget(Stream* stream) {
   const std::lock_guard lock(mutex_);
-  streams_.erase(stream);
-  if (streams_.empty()) watched_(false);
+  if (streams_.erase(stream) != 0 && streams_.empty()) watched_(false);
 }
 
 }  // namespace railhead::kubelet

@@ -3,6 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,10 @@ namespace railhead::kubelet {
 /// The device list and everyone who watches it. Thread-safe.
 class WatchList {
  public:
+  /// Every watch can hold a whole list that nobody reads. A kubelet has one, and two for a moment
+  /// when it is restarted.
+  static constexpr std::size_t kMaxWatches = 16;
+
   using Service = v1beta1::DevicePlugin::AsyncService;
 
   /// `watched` is called when the first stream opens and when the last one has gone: on any thread,
@@ -25,7 +30,8 @@ class WatchList {
   ~WatchList();
 
   /// From now on every ListAndWatch gets the list at once and then every newer one, until its
-  /// kubelet goes or the server ends. The queue's tags are events.
+  /// kubelet goes or the server ends. One beyond kMaxWatches ends with RESOURCE_EXHAUSTED. The
+  /// queue's tags are events.
   void serve(Service& service, grpc::ServerCompletionQueue& queue);
 
   /// Nothing is sent where the list is the one before.

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "deviceplugin.grpc.pb.h"
+#include "kubelet/watch_list.h"
 #include "pluginregistration.grpc.pb.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/kubelet/deaf_kubelet.h"
@@ -210,6 +211,45 @@ TEST_F(DevicePluginTest, one_that_never_reads_holds_up_nobody) {
   EXPECT_EQ(list.devices_size(), 5000);
   EXPECT_EQ(list.devices(0).health(), "Unhealthy");
   lazy.TryCancel();
+}
+
+TEST_F(DevicePluginTest, so_many_watch_and_one_more_is_refused) {
+  struct Watch {
+    grpc::ClientContext context;
+    std::unique_ptr<grpc::ClientReader<v1beta1::ListAndWatchResponse>> stream;
+    v1beta1::ListAndWatchResponse list;
+  };
+
+  const auto watch = [this] {
+    auto one = std::make_unique<Watch>();
+    one->stream = stub_->ListAndWatch(&one->context, {});
+    return one;
+  };
+  std::vector<std::unique_ptr<Watch>> watches;
+  for (std::size_t i = 0; i < WatchList::kMaxWatches; ++i) {
+    watches.push_back(watch());
+    ASSERT_TRUE(watches.back()->stream->Read(&watches.back()->list)) << i;
+  }
+  const auto refused = watch();
+  EXPECT_FALSE(refused->stream->Read(&refused->list));
+  const auto why = refused->stream->Finish();
+  EXPECT_EQ(why.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(why.error_message(), "railhead: 16 others watch this resource");
+  loop_.run([this] { plugin_->publish({{"a", true, {}}}); });
+  for (const auto& one : watches) EXPECT_TRUE(one->stream->Read(&one->list));
+
+  watches.front()->context.TryCancel();
+  EXPECT_EQ(watches.front()->stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  for (bool is_served = false; !is_served;) {  // the server hears of the end a moment later
+    const auto next = watch();
+    is_served = next->stream->Read(&next->list);
+    if (is_served) {
+      EXPECT_EQ(next->list.devices_size(), 1);
+    }
+    next->context.TryCancel();
+    next->stream->Finish();
+  }
+  EXPECT_TRUE(resource_.is_watched);
 }
 
 TEST_F(DevicePluginTest, an_allocation_is_decided_by_the_resource) {
