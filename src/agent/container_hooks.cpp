@@ -145,8 +145,10 @@ void ContainerHooks::go_on(const HookRef& hook) {
 /// Finds the facts on the way.
 ContainerHooks::Need ContainerHooks::next_need(Hook& hook) {
   if (hook.is_patient && !is_runtime_known_) return Need::runtime_limits;
-  if (hook.is_patient && !hook.is_fresh && parts_.machine.is_behind()) return Need::table;
   examine_by(parts_.machine.table(), hook);
+  if (hook.is_patient && !hook.is_fresh && needs_machine(hook) && parts_.machine.is_behind()) {
+    return Need::table;
+  }
   if (needs_kubelet_answer(hook) && !is_known_of_kubelet(hook)) return Need::kubelet;
   const bool hangs = parts_.machine.is_stale() && !parts_.machine.is_behind();
   const auto& gpus = hook.examined->facts.gpus;
@@ -176,6 +178,10 @@ void ContainerHooks::examine_by(std::shared_ptr<const inject::DecisionTable> tab
     inject::take_kubelet_answer(*hook.kubelet_answer, *hook.request, *examined.table,
                                 examined.facts);
   }
+}
+
+bool ContainerHooks::needs_machine(const Hook& hook) {
+  return inject::needs_machine(hook.examined->facts, *hook.request);
 }
 
 bool ContainerHooks::needs_kubelet_answer(const Hook& hook) const {
@@ -271,10 +277,11 @@ nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request)
 
 Decided ContainerHooks::conclude(const Hook& hook) {
   const auto& [table, facts] = *hook.examined;
-  if (!hook.is_fresh && parts_.machine.is_stale()) {
+  if (!hook.is_fresh && parts_.machine.is_stale() && needs_machine(hook)) {
     parts_.metrics.nri_stale_decisions.add();
     auto fields = fields_of(facts.identity);
-    fields.emplace_back("why", "the machine changed, and that is not read yet, or cannot be read");
+    fields.emplace_back("why",
+                        "the machine may have changed: that is not read yet, or cannot be read");
     parts_.log.write(config::LogLevel::warn, "decided by the last reading", fields);
   }
   // A newer table may have the same file.

@@ -43,11 +43,11 @@ struct ContainerHooksParts {
 /// What the runtime's hooks are answered.
 ///
 /// Before a hook is decided it waits, in this order and only where there is something to wait for:
-/// until what the runtime may do is known; until the machine has been read where it changed; for
-/// the kubelet's answer; for another reading where a GPU is named that nobody knows. Each wait for
-/// the machine or the runtime is a quarter of the runtime's deadline at most, and after one in vain
-/// the hook waits for neither again. Then it is decided by what is known, and the log says what was
-/// missing.
+/// until what the runtime may do is known; until the machine has been read where it may have
+/// changed and a machine matters to the container; for the kubelet's answer; for another reading
+/// where a GPU is named that nobody knows. Each wait for the machine or the runtime is a quarter of
+/// the runtime's deadline at most, and after one in vain the hook waits for neither again. Then it
+/// is decided by what is known, and the log says what was missing.
 class ContainerHooks : public nri::Handler {
  public:
   explicit ContainerHooks(ContainerHooksParts parts);
@@ -109,6 +109,7 @@ class ContainerHooks : public nri::Handler {
   /// Ends the wait of a hook. True where it was not answered meanwhile.
   bool resume(Hook& hook);
   void examine_by(std::shared_ptr<const inject::DecisionTable> table, Hook& hook) const;
+  [[nodiscard]] static bool needs_machine(const Hook& hook);
   [[nodiscard]] bool needs_kubelet_answer(const Hook& hook) const;
   /// True for the first hook that names these GPUs, which nobody knows.
   bool is_first_to_miss(const container::GpuFacts& gpus);

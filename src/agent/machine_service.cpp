@@ -15,6 +15,9 @@ namespace {
 /// The first reading.
 constexpr std::uint64_t kFirstWish = 1;
 
+/// A reading that has taken longer than this waits for a driver: no hook waits for it.
+constexpr std::chrono::milliseconds kNotWorthWaiting{500};
+
 /// A reading that takes longer than this is logged.
 constexpr std::chrono::seconds kWorthSaying{10};
 
@@ -77,14 +80,14 @@ void MachineService::started(const Status& first) {
   first_.done(first);
 }
 
-std::chrono::seconds MachineService::reading_for() const {
+std::chrono::nanoseconds MachineService::reading_for() const {
   const auto since = shared_.asked_since.load();
   if (since == std::chrono::steady_clock::time_point()) return {};
-  return std::chrono::duration_cast<std::chrono::seconds>(context_.clock.now() - since);
+  return context_.clock.now() - since;
 }
 
 Readiness MachineService::readiness() const {
-  const auto took = reading_for();
+  const auto took = std::chrono::duration_cast<std::chrono::seconds>(reading_for());
   const std::string reading =
       took < kWorthSaying ? "" : "being read for " + std::to_string(took.count()) + " s";
   // A table may be there before those who need it have been started (first_.done).
@@ -94,7 +97,8 @@ Readiness MachineService::readiness() const {
 }
 
 void MachineService::publish() {
-  context_.metrics.node_reading_seconds.set(reading_for().count());
+  context_.metrics.node_reading_seconds.set(
+      std::chrono::duration_cast<std::chrono::seconds>(reading_for()).count());
 }
 
 /// One wait at a time: each that is left standing would be called for the same event.
@@ -134,7 +138,7 @@ void MachineService::fulfilled(std::uint64_t wish, bool is_read) {
 
 bool MachineService::is_behind() {
   if (shared_.is_blind && fulfilled_ == wishes_) look_again(Machine::kBlind);
-  return fulfilled_ != wishes_ && !is_late_;
+  return fulfilled_ != wishes_ && !is_late_ && reading_for() < kNotWorthWaiting;
 }
 
 bool MachineService::is_stale() const {

@@ -63,7 +63,7 @@ class MachineService final : public Service, public MachineTables, private Machi
   void drained() override;
   void fulfilled(std::uint64_t wish, bool is_read) override;
   /// Since the reading began that is not over yet; zero where there is none.
-  [[nodiscard]] std::chrono::seconds reading_for() const;
+  [[nodiscard]] std::chrono::nanoseconds reading_for() const;
   void await_event();
   void give_up(const std::shared_ptr<Waiter>& waiter);
 

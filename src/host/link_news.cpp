@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "host/netlink.h"
+#include "host/netlink_filter.h"
 #include "host/netlink_socket.h"
 
 namespace railhead::host {
@@ -44,7 +45,9 @@ Interface interface_in(std::string_view attributes) {
 }  // namespace
 
 UniqueFd LinkNews::open_socket() {
-  return open_netlink_group(NETLINK_ROUTE, RTMGRP_LINK);
+  UniqueFd descriptor = open_netlink_group(NETLINK_ROUTE, RTMGRP_LINK);
+  if (descriptor) leave_out_made_links(descriptor.get());
+  return descriptor;
 }
 
 MachineChanges LinkNews::take(std::string_view datagram) {

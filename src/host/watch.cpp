@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "gpu/vendors.h"
 #include "host/host_error.h"
+#include "host/netlink_filter.h"
 #include "host/netlink_socket.h"
 #include "host/resolve.h"
 
@@ -52,6 +53,7 @@ constexpr int kUeventBytes = 4 << 20;
 UniqueFd open_uevents() {
   UniqueFd descriptor = open_netlink_group(NETLINK_KOBJECT_UEVENT, kKernelGroup);
   if (!descriptor) return {};
+  leave_out_virtual_netdevs(descriptor.get());
   // Forcing needs CAP_NET_ADMIN; without it the machine's limit holds.
   const int size = kUeventBytes;
   for (const int option : {SO_RCVBUFFORCE, SO_RCVBUF}) {

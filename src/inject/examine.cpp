@@ -97,6 +97,15 @@ container::Facts examine_holding(std::vector<std::size_t> gpus, const container:
   return examine_with(std::move(held), surroundings_of(request, table.policy()), request, table);
 }
 
+bool needs_machine(const container::Facts& facts, const container::Request& request) {
+  const auto& gpus = facts.gpus;
+  const auto& allocated = facts.allocated;
+  return gpus.named || gpus.asks_for_all || gpus.might_be_new() ||
+         gpus.claim != container::GpuClaim::none || allocated.any() || !allocated.remarks.empty() ||
+         !allocated.copied.empty() || !facts.wishes.empty() || !request.devices.empty() ||
+         !request.cdi_devices.empty();
+}
+
 bool needs_kubelet(const container::Facts& facts, const DecisionTable& table) {
   if (facts.gpus.claim == container::GpuClaim::none) return false;
   return table.policy().gpus != config::GpuPolicy::none || facts.allocated.any() ||

@@ -26,6 +26,10 @@ void take_gpus(container::GpuFacts gpus, container::Facts& facts);
 container::Facts examine_holding(std::vector<std::size_t> gpus, const container::Request& request,
                                  const DecisionTable& table);
 
+/// True where a table of another machine could change the decision on a container with these facts:
+/// false where it has and asks for nothing that a machine could have.
+bool needs_machine(const container::Facts& facts, const container::Request& request);
+
 /// True where the kubelet's answer would change the decision on a container with these facts.
 bool needs_kubelet(const container::Facts& facts, const DecisionTable& table);
 

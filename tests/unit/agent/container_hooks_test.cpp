@@ -414,8 +414,34 @@ TEST_F(WaitingHook, waits_a_quarter_of_the_runtimes_time_at_most) {
   peer.request_timeout = std::chrono::milliseconds(4000);
   hooks_.configured(peer);
   machine_.behind = true;
+  container_.nvidia(0);
   ask(container_);
   EXPECT_EQ(machine_.patience, std::chrono::milliseconds(1000));
+}
+
+TEST_F(WaitingHook, to_which_no_machine_matters_does_not_wait_for_one) {
+  machine_.behind = machine_.stale = true;
+  container_.env("NAME=value").annotation("example.com/note", "x");
+  ask(container_);
+  ASSERT_TRUE(answer_);
+  EXPECT_FALSE(answer_->adjustment);
+  EXPECT_EQ(stale(), 0);
+}
+
+TEST_F(WaitingHook, waits_for_whatever_a_machine_could_have) {
+  machine_.behind = true;
+  std::vector<ContainerBuilder> containers(6);
+  containers[0].cdi("example.com/gpu=0");
+  containers[1].device("/dev/dri/renderD128", 226, 128);
+  containers[2].env("NVIDIA_VISIBLE_DEVICES=all");
+  containers[3].pod_annotation("nics.railhead.io/container.main", "mlx5_9");
+  containers[5].env("NVIDIA_VISIBLE_DEVICES=3");
+  containers[4].annotation("allocation.railhead.io/rdma.io/unknown", "0000:18:00.0");
+  for (auto& container : containers) {
+    ask(container);
+    EXPECT_FALSE(answer_) << &container - containers.data();
+    answer_.reset();
+  }
 }
 
 TEST_F(WaitingHook, decides_by_the_last_table_when_the_reading_takes_too_long) {

@@ -184,6 +184,20 @@ TEST_F(MachineServiceTest, a_driver_that_hangs_costs_one_wait_and_no_more) {
   EXPECT_EQ(hook(60s), std::pair(std::size_t{2}, true));
 }
 
+TEST_F(MachineServiceTest, an_event_while_a_driver_hangs_costs_no_wait) {
+  door_.close();
+  const int before = door_.arrived();
+  service_->look_again(agent::Machine::kUnknownGpu);
+  door_.await_arrival(before);
+  EXPECT_TRUE(service_->is_behind()) << "it has only begun";
+  clock_.advance(1s);
+  plug("rxe0");
+  EXPECT_FALSE(service_->is_behind());
+  EXPECT_TRUE(service_->is_stale());
+  door_.open();
+  EXPECT_TRUE(until([this] { return nics() == 1 && !service_->is_stale(); }));
+}
+
 TEST_F(MachineServiceTest, a_reading_that_no_event_wanted_is_waited_for) {
   door_.close();
   const int before = door_.arrived();
