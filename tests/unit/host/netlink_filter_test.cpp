@@ -81,16 +81,16 @@ std::string link(const std::string& attributes, unsigned type = RTM_NEWLINK) {
   return message(type, raw(header) + text_attribute(IFLA_IFNAME, "x7") + attributes);
 }
 
-std::string of_kind(const char* kind) {
+std::string made_as(const char* kind) {
   return attribute(IFLA_LINKINFO, text_attribute(IFLA_INFO_KIND, kind) + u32(IFLA_INFO_XSTATS, 0));
 }
 
 TEST(NetlinkFilter, links_that_software_made_do_not_come) {
   Filtered socket(host::leave_out_made_links);
   for (const auto* kind : {"veth", "vlan", "vxlan", "bridge", "dummy", "macvlan", "tun", "vti"}) {
-    EXPECT_FALSE(socket.lets_pass(link(of_kind(kind)))) << kind;
-    EXPECT_FALSE(socket.lets_pass(link(of_kind(kind), RTM_DELLINK))) << kind;
-    EXPECT_FALSE(host::LinkNews().take(link(of_kind(kind)))) << "and would say nothing";
+    EXPECT_FALSE(socket.lets_pass(link(made_as(kind)))) << kind;
+    EXPECT_FALSE(socket.lets_pass(link(made_as(kind), RTM_DELLINK))) << kind;
+    EXPECT_FALSE(host::LinkNews().take(link(made_as(kind)))) << "and would say nothing";
   }
 }
 
@@ -98,8 +98,8 @@ TEST(NetlinkFilter, links_of_devices_bonds_and_ipoib_come) {
   Filtered socket(host::leave_out_made_links);
   EXPECT_TRUE(socket.lets_pass(link("")));
   EXPECT_TRUE(socket.lets_pass(link(u32(IFLA_MTU, 9000), RTM_DELLINK)));
-  EXPECT_TRUE(socket.lets_pass(link(of_kind("bond"))));
-  EXPECT_TRUE(socket.lets_pass(link(of_kind("ipoib"))));
+  EXPECT_TRUE(socket.lets_pass(link(made_as("bond"))));
+  EXPECT_TRUE(socket.lets_pass(link(made_as("ipoib"))));
   const auto member = attribute(IFLA_LINKINFO, text_attribute(IFLA_INFO_SLAVE_KIND, "bridge"));
   EXPECT_TRUE(socket.lets_pass(link(member)));
 }
