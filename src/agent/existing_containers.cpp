@@ -10,6 +10,9 @@
 namespace railhead::agent {
 namespace {
 
+/// A kubelet that starts together with us has answered by then.
+constexpr std::chrono::seconds kSecondPatience{30};
+
 const container::PodHoldings* find_pod(const std::vector<container::PodHoldings>& pods,
                                        const container::Request& request) {
   return find_where(pods, [&](const container::PodHoldings& pod) {
@@ -56,13 +59,22 @@ void ExistingContainers::add(const container::Request& container,
     return;
   }
   const Work work(*this);
-  const auto facts = inject::examine(container, *table_);
-  if (parts_.kubelet != nullptr && inject::needs_kubelet(facts, *table_) &&
-      undecided_bytes_ < kMaxUndecidedBytes) {
+  auto facts = inject::examine(container, *table_);
+  if (parts_.kubelet == nullptr || !inject::needs_kubelet(facts, *table_)) {
+    return judge(container, facts, *table_, runtime);
+  }
+  if (undecided_bytes_ < kMaxUndecidedBytes) {
     undecided_bytes_ += undecided_.emplace_back(container).bytes();
     return;
   }
-  judge(container, facts, *table_, runtime);
+  ++not_judged_;
+  leave_open(container, std::move(facts));
+}
+
+void ExistingContainers::leave_open(const container::Request& container, container::Facts facts) {
+  inject::take_kubelet_answer({inject::KubeletAnswer::State::unanswered, {}, false}, container,
+                              *table_, facts);
+  parts_.reports.note(facts, *table_);
 }
 
 void ExistingContainers::judge(const container::Request& container, const container::Facts& facts,
@@ -89,16 +101,34 @@ void ExistingContainers::end(const nri::StateCounts& counts, std::chrono::millis
     table_.reset();
     return report(counts, "");
   }
-  parts_.kubelet->ask_all(patience, [this, counts, runtime, asked = round_](const auto& all) {
-    if (asked != round_) return;
-    left_ = budget_;
-    settle(all, runtime);
-    const bool doubt = !all && all.error().code != ErrorCode::unavailable;
-    report(counts, doubt ? all.error().message : "");
-  });
+  ask(counts, patience, runtime, true);
 }
 
-/// Where nobody knows, claims are trusted: a report too many harms nobody.
+void ExistingContainers::ask(const nri::StateCounts& counts, std::chrono::milliseconds patience,
+                             const inject::RuntimeAbility& runtime, bool asks_again) {
+  parts_.kubelet->ask_all(
+      patience, [this, counts, runtime, asks_again, asked = round_](const auto& all) {
+        if (asked != round_) return;
+        left_ = budget_;
+        if (all || all.error().code == ErrorCode::unavailable) {
+          settle(all, runtime);
+          return report(counts, "");
+        }
+        if (!asks_again) {
+          undecided_.clear();
+          return table_.reset();
+        }
+        for (const auto& kept : undecided_) {
+          const Work work(*this);
+          if (left_.count() > 0)
+            leave_open(kept.request(), inject::examine(kept.request(), *table_));
+        }
+        report(counts, all.error().message);
+        ask(counts, kSecondPatience, runtime, false);
+      });
+}
+
+/// Where there is no kubelet, claims are trusted.
 void ExistingContainers::settle(const Result<std::vector<container::PodHoldings>>& pods,
                                 const inject::RuntimeAbility& runtime) {
   const auto table = std::exchange(table_, nullptr);
@@ -121,13 +151,14 @@ void ExistingContainers::settle(const Result<std::vector<container::PodHoldings>
   }
 }
 
-void ExistingContainers::report(const nri::StateCounts& counts, const std::string& doubt) {
+void ExistingContainers::report(const nri::StateCounts& counts, const std::string& no_answer) {
+  const auto not_judged = not_judged_ + undecided_.size();
   parts_.metrics.nri_containers_missing_devices.set(lacking_);
   LogFields fields{{"pods", std::to_string(counts.pods)},
                    {"containers", std::to_string(counts.containers)},
                    {"withoutDevices", std::to_string(lacking_)}};
-  if (not_judged_ > 0) fields.emplace_back("notJudged", std::to_string(not_judged_));
-  if (!doubt.empty()) fields.emplace_back("judgedWithoutTheKubelet", doubt);
+  if (not_judged > 0) fields.emplace_back("notJudged", std::to_string(not_judged));
+  if (!no_answer.empty()) fields.emplace_back("noAnswer", no_answer);
   parts_.log.write(config::LogLevel::info, "synchronized", fields);
 }
 

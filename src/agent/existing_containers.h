@@ -18,7 +18,8 @@ namespace railhead::agent {
 
 /// The containers that the runtime had when the agent came: books them, and reports those that lack
 /// what they would be given now. Judged as they come; those that rest on the kubelet's answer wait
-/// until all are there, and are asked for at once.
+/// until all are there, and are asked for at once. One that gives no answer is asked once more,
+/// with more patience; until it has answered, they hold no GPUs and are not judged.
 class ExistingContainers {
  public:
   struct Parts {
@@ -46,14 +47,17 @@ class ExistingContainers {
   /// A clock that runs while containers are judged.
   class Work;
 
+  void ask(const nri::StateCounts& counts, std::chrono::milliseconds patience,
+           const inject::RuntimeAbility& runtime, bool asks_again);
   void judge(const container::Request& container, const container::Facts& facts,
              const inject::DecisionTable& table, const inject::RuntimeAbility& runtime);
+  /// Books a container that names GPUs, where nobody has said whether it holds them.
+  void leave_open(const container::Request& container, container::Facts facts);
   void settle(const Result<std::vector<container::PodHoldings>>& pods,
               const inject::RuntimeAbility& runtime);
-  void report(const nri::StateCounts& counts, const std::string& doubt);
+  void report(const nri::StateCounts& counts, const std::string& no_answer);
 
-  /// Texts of requests that wait for the kubelet's answer; what comes after that is judged as
-  /// though there were no kubelet.
+  /// Texts of requests that wait for the kubelet's answer; what comes after that is not judged.
   static constexpr std::size_t kMaxUndecidedBytes = std::size_t{4} << 20U;
 
   Parts parts_;

@@ -682,6 +682,7 @@ class SynchronizedContainers : public ContainerHooksTest {
   void begin() {
     ContainerBuilder named;
     named.env("NVIDIA_VISIBLE_DEVICES=0");
+    named.request().id = kId;
     asking_.configured(containerd("2.4.2"));
     asking_.existing(named.request());
     asking_.synchronized({1, 1});
@@ -689,10 +690,20 @@ class SynchronizedContainers : public ContainerHooksTest {
 
   [[nodiscard]] double lacking() const { return metrics_.nri_containers_missing_devices.value(); }
 
+  /// Of the container, as the book has it.
+  std::size_t gpus() {
+    usage::Usage usage;
+    usage.containers[kId];
+    std::vector<proof::ContainerRecord> records;
+    containers_.complete(records, usage);
+    return records.empty() ? 0 : records[0].gpus.size();
+  }
+
   static std::vector<container::PodHoldings> all(std::vector<container::Holding> devices) {
     return {{"default", "pod", {{"main", std::move(devices)}}}};
   }
 
+  static constexpr const char* kId = "c1";
   const std::vector<container::Holding> gpu_{{"nvidia.com/gpu", {"0"}}};
 };
 
@@ -710,16 +721,54 @@ TEST_F(SynchronizedContainers, who_holds_none_lacks_none) {
   EXPECT_EQ(lacking(), 0);
 }
 
-TEST_F(SynchronizedContainers, without_an_answer_environments_count_and_the_log_says_so) {
+TEST_F(SynchronizedContainers, without_a_kubelet_environments_count) {
   begin();
-  ASSERT_EQ(kubelet_.asked_all.size(), 1U);
+  kubelet_.asked_all.at(0)(Error{ErrorCode::unavailable, "kubelet.sock: nobody"});
+  EXPECT_EQ(lacking(), 1);
+  EXPECT_EQ(gpus(), 1U);
+  EXPECT_EQ(kubelet_.asked_all.size(), 1U);
+}
+
+TEST_F(SynchronizedContainers, that_a_silent_kubelet_has_are_not_judged_and_asked_for_again) {
+  begin();
   log_.set_level(config::LogLevel::info);
   testing::internal::CaptureStderr();
-  kubelet_.asked_all[0](Error{ErrorCode::timeout, "kubelet.sock: deadline exceeded"});
+  kubelet_.asked_all.at(0)(Error{ErrorCode::timeout, "kubelet.sock: deadline exceeded"});
   log_.flush();
-  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("notJudged=1"), HasSubstr("noAnswer=\"kubelet.sock")));
+  EXPECT_EQ(lacking(), 0);
+  EXPECT_EQ(gpus(), 0U) << "whoever wrote the environment may have none";
+
+  testing::internal::CaptureStderr();
+  kubelet_.asked_all.at(1)(all(gpu_));
+  log_.flush();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("withoutDevices=1"), Not(HasSubstr("notJudged"))));
   EXPECT_EQ(lacking(), 1);
-  EXPECT_NE(said.find("judgedWithoutTheKubelet=\"kubelet.sock"), std::string::npos) << said;
+  EXPECT_EQ(gpus(), 1U);
+}
+
+TEST_F(SynchronizedContainers, are_asked_for_twice_at_most) {
+  begin();
+  for (const std::size_t question : {0U, 1U}) {
+    kubelet_.asked_all.at(question)(Error{ErrorCode::timeout, "kubelet.sock: deadline exceeded"});
+  }
+  EXPECT_EQ(kubelet_.asked_all.size(), 2U);
+  EXPECT_EQ(lacking(), 0);
+}
+
+TEST_F(SynchronizedContainers, that_are_too_many_to_be_kept_are_not_judged_by_their_environment) {
+  const std::string large = "X=" + std::string(std::size_t{1} << 20U, 'x');
+  asking_.configured(containerd("2.4.2"));
+  for (int i = 0; i < 6; ++i) {
+    ContainerBuilder named;
+    named.env("NVIDIA_VISIBLE_DEVICES=0").env(large);
+    asking_.existing(named.request());
+  }
+  asking_.synchronized({1, 6});
+  kubelet_.asked_all.at(0)(all(gpu_));
+  EXPECT_EQ(lacking(), 4);
 }
 
 TEST_F(SynchronizedContainers, an_answer_to_the_synchronize_before_is_ignored) {
