@@ -6,10 +6,30 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+
+/// Where the linker has put what runs for each container (cmake/container_path.ld); null in a build
+/// without that order.
+extern "C" {
+[[gnu::weak, gnu::visibility("hidden")]] extern const char railhead_container_path_begin[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const char railhead_container_path_end[];
+}
 
 namespace railhead::host {
 namespace {
+
+AddressRange container_path() {
+  return {reinterpret_cast<std::uintptr_t>(railhead_container_path_begin),
+          reinterpret_cast<std::uintptr_t>(railhead_container_path_end)};
+}
+
+void give_back_pages(AddressRange range, std::uintptr_t page_bytes) {
+  const auto pages = whole_pages(range, page_bytes);
+  if (pages.begin == pages.end) return;
+  (void)::madvise(reinterpret_cast<void*>(pages.begin), pages.end - pages.begin, MADV_DONTNEED);
+}
 
 /// Gives back pages of the program itself, which comes first. Segments that are never written hold
 /// nothing that the file does not: dl_iterate_phdr(3), madvise(2).
@@ -19,15 +39,21 @@ int give_back_segments(dl_phdr_info* info, std::size_t /*size*/, void* /*unused*
     const auto& segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
     const auto start = info->dlpi_addr + segment.p_vaddr;
-    const auto pages = whole_pages({start, start + segment.p_memsz}, page_bytes);
-    if (pages.begin != pages.end) {
-      (void)::madvise(reinterpret_cast<void*>(pages.begin), pages.end - pages.begin, MADV_DONTNEED);
+    for (const auto& rest : without({start, start + segment.p_memsz}, container_path())) {
+      give_back_pages(rest, page_bytes);
     }
   }
   return 1;  // no further object
 }
 
 }  // namespace
+
+std::array<AddressRange, 2> without(AddressRange range, AddressRange kept) {
+  const auto inside = [&](std::uintptr_t address) {
+    return std::clamp(address, range.begin, range.end);
+  };
+  return {{{range.begin, inside(kept.begin)}, {inside(kept.end), range.end}}};
+}
 
 AddressRange whole_pages(AddressRange range, std::uintptr_t page_bytes) {
   const auto begin = (range.begin + page_bytes - 1) & ~(page_bytes - 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace railhead::host {
@@ -16,8 +17,9 @@ void share_heap();
 void give_back_free_memory();
 
 /// Gives back the pages of the program's own code and constants. What ran once, at the start, would
-/// count as ours for ever; what still runs is mapped again when it runs, from the page cache. For
-/// when a large part of the work is over, not for a hot path.
+/// count as ours for ever; what still runs is mapped again when it runs, from the page cache. What
+/// runs for each container stays: the page cache may have lost it, and then the runtime would wait
+/// for a disk. For when a large part of the work is over, not for a hot path.
 void give_back_code_pages();
 
 /// Addresses, from the first to behind the last.
@@ -25,6 +27,9 @@ struct AddressRange {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
 };
+
+/// What comes before and behind `kept`; all of it once, where that is outside.
+std::array<AddressRange, 2> without(AddressRange range, AddressRange kept);
 
 /// What of a range madvise(2) can be asked about: the pages that lie in it as a whole; an empty
 /// range where there is none. `page_bytes` is the kernel's: 4 KiB on x86, up to 64 KiB on arm64.

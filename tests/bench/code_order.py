@@ -23,8 +23,10 @@ SECTIONS
 {
   .text.container_path :
   {
+    PROVIDE_HIDDEN(railhead_container_path_begin = .);
 """
 TAIL = """    *libc.a:malloc.o(.text .text.*)
+    PROVIDE_HIDDEN(railhead_container_path_end = .);
   }
 }
 INSERT BEFORE .text;

@@ -729,7 +729,7 @@ TEST_F(SynchronizedContainers, without_a_kubelet_environments_count) {
   EXPECT_EQ(kubelet_.asked_all.size(), 1U);
 }
 
-TEST_F(SynchronizedContainers, that_a_silent_kubelet_has_are_not_judged_and_asked_for_again) {
+TEST_F(SynchronizedContainers, wait_for_a_silent_kubelet_and_are_asked_for_again) {
   begin();
   log_.set_level(config::LogLevel::info);
   testing::internal::CaptureStderr();
@@ -758,7 +758,7 @@ TEST_F(SynchronizedContainers, are_asked_for_twice_at_most) {
   EXPECT_EQ(lacking(), 0);
 }
 
-TEST_F(SynchronizedContainers, that_are_too_many_to_be_kept_are_not_judged_by_their_environment) {
+TEST_F(SynchronizedContainers, that_are_too_many_are_not_judged_by_environments) {
   const std::string large = "X=" + std::string(std::size_t{1} << 20U, 'x');
   asking_.configured(containerd("2.4.2"));
   for (int i = 0; i < 6; ++i) {

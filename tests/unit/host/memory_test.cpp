@@ -36,6 +36,17 @@ TEST(Memory, code_that_was_given_back_still_runs) {
   EXPECT_EQ(std::to_string(before), std::to_string(before));
 }
 
+TEST(Memory, what_is_to_be_kept_is_left_out_of_a_range) {
+  const auto is = [](const std::array<AddressRange, 2>& two,
+                     const std::array<std::uintptr_t, 4>& wanted) {
+    return std::array{two[0].begin, two[0].end, two[1].begin, two[1].end} == wanted;
+  };
+  EXPECT_TRUE(is(without({100, 200}, {120, 150}), {100, 120, 150, 200}));
+  EXPECT_TRUE(is(without({100, 200}, {100, 150}), {100, 100, 150, 200}));
+  EXPECT_TRUE(is(without({100, 200}, {0, 0}), {100, 100, 100, 200})) << "nothing is to be kept";
+  EXPECT_TRUE(is(without({100, 200}, {300, 400}), {100, 200, 200, 200}));
+}
+
 TEST(Memory, only_whole_pages_of_the_kernels_size_are_given_back) {
   // The program of arm64 as it is linked: its code ends, and its data begins, within a page of 64
   // KiB.
