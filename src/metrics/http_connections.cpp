@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/http_connections.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <chrono>
 #include <utility>
 
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+
+#include "loop/call_after.h"
 
 namespace railhead::metrics {
 
@@ -16,6 +22,7 @@ namespace http = beast::http;
 namespace {
 
 constexpr auto kDeadline = std::chrono::seconds(10);
+constexpr auto kLookAtReader = std::chrono::milliseconds(50);
 constexpr std::size_t kMaxHeaderBytes = 8192;
 
 std::string_view plain(beast::string_view text) {
@@ -28,9 +35,16 @@ asio::generic::stream_protocol::endpoint remote_endpoint(const HttpConnections::
   return socket.remote_endpoint(gone);
 }
 
+/// What was written to a socket and its peer has not taken: of TCP not acknowledged (tcp(7)), of a
+/// Unix socket not read (unix(7)). 0 where it cannot be known.
+int not_taken(HttpConnections::Socket& socket) {
+  int bytes = 0;
+  return ::ioctl(socket.native_handle(), SIOCOUTQ, &bytes) == 0 ? bytes : 0;
+}
+
 }  // namespace
 
-/// Lives as long as a read or a write of it is under way.
+/// Lives as long as something of it is under way.
 class HttpConnections::Connection : public HttpPlaces::Client,
                                     public std::enable_shared_from_this<Connection> {
  public:
@@ -38,6 +52,8 @@ class HttpConnections::Connection : public HttpPlaces::Client,
       : Client(peer_of(remote_endpoint(socket))),
         stream_(std::move(socket)),
         buffer_(kMaxHeaderBytes),
+        deadline_(Clock::now() + kDeadline),
+        look_at_reader_(stream_.get_executor()),
         owner_(std::move(owner)) {
     parser_.header_limit(kMaxHeaderBytes);
   }
@@ -48,7 +64,7 @@ class HttpConnections::Connection : public HttpPlaces::Client,
   Connection& operator=(const Connection&) = delete;
 
   void start() {
-    stream_.expires_after(kDeadline);
+    stream_.expires_at(deadline_);
     http::async_read_header(stream_, buffer_, parser_,
                             [self = shared_from_this()](beast::error_code failure, std::size_t) {
                               if (!failure) self->answer();
@@ -56,8 +72,20 @@ class HttpConnections::Connection : public HttpPlaces::Client,
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   /// What is under way ends with an error, and with it the connection.
-  void close() override { stream_.close(); }
+  void close() override {
+    look_at_reader_.cancel();
+    stream_.close();
+  }
+
+  /// Whether the kernel drops what was not taken when the socket is closed (socket(7), SO_LINGER),
+  /// and does not keep it for a reader who may never come.
+  void drop_at_close(bool drops) {
+    beast::error_code ignored;
+    stream_.socket().set_option(asio::socket_base::linger(drops, 0), ignored);
+  }
 
   [[nodiscard]] HttpAnswer answer_to(const http::request<http::empty_body>& request) const {
     if (request.method() != http::verb::get && request.method() != http::verb::head) {
@@ -70,9 +98,10 @@ class HttpConnections::Connection : public HttpPlaces::Client,
 
   void answer() {
     if (!has_place()) return;
-    owner_->answering_.admit(*this);
     const auto& request = parser_.get();
     HttpAnswer answer = answer_to(request);
+    owner_->answering_.admit(*this, answer.body.size());
+    keep_little_in_kernel();
     response_.result(answer.status);
     response_.version(request.version());
     response_.set(http::field::content_type, answer.content_type);
@@ -81,16 +110,34 @@ class HttpConnections::Connection : public HttpPlaces::Client,
     response_.prepare_payload();
     if (request.method() == http::verb::head) response_.body().clear();
     http::async_write(stream_, response_,
-                      [self = shared_from_this()](beast::error_code, std::size_t) {
+                      [self = shared_from_this()](beast::error_code failure, std::size_t) {
+                        if (failure || !self->has_place()) return;
                         beast::error_code ignored;
                         self->stream_.socket().shutdown(Socket::shutdown_send, ignored);
+                        self->await_reader();
                       });
+  }
+
+  void keep_little_in_kernel() {
+    beast::error_code ignored;
+    stream_.socket().set_option(asio::socket_base::send_buffer_size(kMostInKernel), ignored);
+    drop_at_close(true);
+  }
+
+  void await_reader() {
+    if (!has_place()) return;
+    if (not_taken(stream_.socket()) == 0) return drop_at_close(false);
+    if (Clock::now() >= deadline_) return;
+    loop::call_after(look_at_reader_, kLookAtReader,
+                     [self = shared_from_this()] { self->await_reader(); });
   }
 
   beast::basic_stream<asio::generic::stream_protocol> stream_;
   beast::flat_buffer buffer_;
   http::request_parser<http::empty_body> parser_;
   http::response<http::string_body> response_;
+  Clock::time_point deadline_;
+  asio::steady_timer look_at_reader_;
   std::shared_ptr<HttpConnections> owner_;
 };
 

@@ -32,13 +32,19 @@ HttpPeer peer_of(const boost::asio::generic::stream_protocol::endpoint& remote) 
 void HttpPlaces::Client::leave() {
   if (!has_place()) return;
   places_->clients_.erase(at_);
+  places_->bytes_ -= bytes_;
   if (--share_->second == 0) places_->shares_.erase(share_);
   places_ = nullptr;
 }
 
-void HttpPlaces::admit(Client& client) {
+bool HttpPlaces::has_room_for(std::size_t bytes) const {
+  return clients_.empty() ||
+         (clients_.size() < most_ && bytes_ <= most_bytes_ && bytes <= most_bytes_ - bytes_);
+}
+
+void HttpPlaces::admit(Client& client, std::size_t bytes) {
   client.leave();
-  if (clients_.size() >= most_) {
+  while (!has_room_for(bytes)) {
     // The first of several: the oldest.
     close(**std::ranges::max_element(clients_, [](const Client* a, const Client* b) {
       return a->share_->second < b->share_->second;
@@ -47,6 +53,8 @@ void HttpPlaces::admit(Client& client) {
   client.at_ = clients_.insert(clients_.end(), &client);
   client.share_ = shares_.try_emplace(client.peer_, 0).first;
   ++client.share_->second;
+  client.bytes_ = bytes;
+  bytes_ += bytes;
   client.places_ = this;
 }
 

@@ -17,8 +17,9 @@ using HttpPeer = std::array<unsigned char, 8>;
 
 HttpPeer peer_of(const boost::asio::generic::stream_protocol::endpoint& remote);
 
-/// A bounded number of places for connections. Where all are taken, the peer that has most of them
-/// loses its oldest: who floods makes room for himself, not at the cost of others.
+/// A bounded number of places for connections, and a bound for what they hold together. Where there
+/// is no room, the peer that has most places loses its oldest: who floods makes room for himself,
+/// not at the cost of others.
 class HttpPlaces {
   using Shares = std::map<HttpPeer, std::size_t>;  ///< places by peer; none with 0
 
@@ -43,23 +44,32 @@ class HttpPlaces {
     virtual void close() = 0;
 
     HttpPeer peer_;
+    std::size_t bytes_ = 0;
     HttpPlaces* places_ = nullptr;
     std::list<Client*>::iterator at_;
     Shares::iterator share_;
   };
 
-  explicit HttpPlaces(std::size_t most)
-      : most_(most) {}
+  static constexpr std::size_t kAnyBytes = ~std::size_t{0};
 
-  /// Gives a place to a client, which leaves the one that it has.
-  void admit(Client& client);
+  explicit HttpPlaces(std::size_t most, std::size_t most_bytes = kAnyBytes)
+      : most_(most),
+        most_bytes_(most_bytes) {}
+
+  /// Gives a place to a client, which leaves the one that it has, and room for so many bytes. Who
+  /// needs more than there is at all has all of it alone.
+  void admit(Client& client, std::size_t bytes = 0);
 
   void close_all();
 
  private:
   static void close(Client& client);
 
+  [[nodiscard]] bool has_room_for(std::size_t bytes) const;
+
   std::size_t most_;
+  std::size_t most_bytes_;
+  std::size_t bytes_ = 0;
   std::list<Client*> clients_;  ///< oldest first
   Shares shares_;
 };

@@ -25,6 +25,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using namespace std::chrono_literals;
@@ -183,7 +184,7 @@ TEST_F(HttpServerTest, who_has_asked_is_answered_before_idle_ones_are_kept) {
 }
 
 TEST_F(HttpServerTest, answers_that_nobody_reads_make_room_for_each_other_alone) {
-  answer_ = std::string(8U << 20U, 'x');  // more than the kernel takes from a writer
+  answer_ = std::string(250'000, 'x');  // more than the kernel takes from a writer
   open();
   tcp::socket scrape = connected("127.0.0.2");
   asio::write(scrape, asio::buffer(std::string(kAsk)));
@@ -192,6 +193,51 @@ TEST_F(HttpServerTest, answers_that_nobody_reads_make_room_for_each_other_alone)
   EXPECT_THAT(rest(scrape), HasSubstr(answer_));
   EXPECT_LT(rest(readers.front()).size(), answer_.size()) << "the oldest made room";
   EXPECT_THAT(rest(readers.back()), HasSubstr(answer_));
+}
+
+TEST_F(HttpServerTest, an_answer_that_lies_unread_in_the_kernel_keeps_its_place) {
+  answer_ = std::string(30'000, 'x');
+  open();
+  std::list<tcp::socket> readers;
+  for (std::size_t i = 0; i < 3 * HttpConnections::kMostAnswers; ++i) {
+    tcp::socket& reader = readers.emplace_back(loop_, tcp::v4());
+    reader.set_option(asio::socket_base::receive_buffer_size(1));  // as little as there is
+    reader.connect(endpoint());
+    asio::write(reader, asio::buffer(std::string(kAsk)));
+    settle();
+  }
+  std::size_t whole = 0;
+  for (auto& reader : readers) {
+    if (rest(reader).ends_with(answer_)) ++whole;
+  }
+  EXPECT_LE(whole, HttpConnections::kMostAnswers)
+      << "the others were dropped, the kernel's share too";
+  EXPECT_GT(whole, 0U);
+}
+
+TEST_F(HttpServerTest, an_answer_that_was_taken_makes_room) {
+  answer_ = std::string(30'000, 'x');
+  open();
+  std::list<tcp::socket> readers;
+  for (std::size_t i = 0; i < 2 * HttpConnections::kMostAnswers; ++i) {
+    auto& reader = readers.emplace_back(connected());
+    asio::write(reader, asio::buffer(std::string(kAsk)));
+    settle();
+  }
+  for (auto& reader : readers) EXPECT_THAT(rest(reader), EndsWith(answer_));
+}
+
+TEST_F(HttpServerTest, answers_together_are_bounded_by_their_bytes) {
+  answer_ = std::string(HttpConnections::kMostAnswerBytes / 4, 'x');
+  open();
+  auto readers = many(6, kAsk);
+  std::size_t whole = 0;
+  for (auto& reader : readers) {
+    if (rest(reader).ends_with(answer_)) ++whole;
+  }
+  EXPECT_EQ(whole, 4U);
+  answer_ = std::string(2 * HttpConnections::kMostAnswerBytes, 'x');
+  EXPECT_THAT(ask(connected(), kAsk), EndsWith(answer_)) << "one alone may be larger";
 }
 
 TEST_F(HttpServerTest, idle_connections_of_the_network_take_none_from_the_socket) {
