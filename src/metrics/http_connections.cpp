@@ -50,10 +50,10 @@ class HttpConnections::Connection : public HttpPlaces::Client,
  public:
   Connection(Socket socket, std::shared_ptr<HttpConnections> owner)
       : Client(peer_of(remote_endpoint(socket))),
-        stream_(std::move(socket)),
+        socket_(std::move(socket)),
         buffer_(kMaxHeaderBytes),
-        deadline_(Clock::now() + kDeadline),
-        look_at_reader_(stream_.get_executor()),
+        deadline_(socket_.get_executor()),
+        look_at_reader_(socket_.get_executor()),
         owner_(std::move(owner)) {
     parser_.header_limit(kMaxHeaderBytes);
   }
@@ -64,27 +64,28 @@ class HttpConnections::Connection : public HttpPlaces::Client,
   Connection& operator=(const Connection&) = delete;
 
   void start() {
-    stream_.expires_at(deadline_);
-    http::async_read_header(stream_, buffer_, parser_,
+    loop::call_after(deadline_, kDeadline, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->close();
+    });
+    http::async_read_header(socket_, buffer_, parser_,
                             [self = shared_from_this()](beast::error_code failure, std::size_t) {
                               if (!failure) self->answer();
                             });
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   /// What is under way ends with an error, and with it the connection.
   void close() override {
     look_at_reader_.cancel();
-    stream_.close();
+    beast::error_code ignored;
+    socket_.close(ignored);
   }
 
   /// Whether the kernel drops what was not taken when the socket is closed (socket(7), SO_LINGER),
   /// and does not keep it for a reader who may never come.
   void drop_at_close(bool drops) {
     beast::error_code ignored;
-    stream_.socket().set_option(asio::socket_base::linger(drops, 0), ignored);
+    socket_.set_option(asio::socket_base::linger(drops, 0), ignored);
   }
 
   [[nodiscard]] HttpAnswer answer_to(const http::request<http::empty_body>& request) const {
@@ -109,34 +110,33 @@ class HttpConnections::Connection : public HttpPlaces::Client,
     response_.body() = std::move(answer.body);
     response_.prepare_payload();
     if (request.method() == http::verb::head) response_.body().clear();
-    http::async_write(stream_, response_,
+    http::async_write(socket_, response_,
                       [self = shared_from_this()](beast::error_code failure, std::size_t) {
                         if (failure || !self->has_place()) return;
                         beast::error_code ignored;
-                        self->stream_.socket().shutdown(Socket::shutdown_send, ignored);
+                        self->socket_.shutdown(Socket::shutdown_send, ignored);
                         self->await_reader();
                       });
   }
 
   void keep_little_in_kernel() {
     beast::error_code ignored;
-    stream_.socket().set_option(asio::socket_base::send_buffer_size(kMostInKernel), ignored);
+    socket_.set_option(asio::socket_base::send_buffer_size(kMostInKernel), ignored);
     drop_at_close(true);
   }
 
   void await_reader() {
     if (!has_place()) return;
-    if (not_taken(stream_.socket()) == 0) return drop_at_close(false);
-    if (Clock::now() >= deadline_) return;
+    if (not_taken(socket_) == 0) return drop_at_close(false);
     loop::call_after(look_at_reader_, kLookAtReader,
                      [self = shared_from_this()] { self->await_reader(); });
   }
 
-  beast::basic_stream<asio::generic::stream_protocol> stream_;
+  Socket socket_;
   beast::flat_buffer buffer_;
   http::request_parser<http::empty_body> parser_;
   http::response<http::string_body> response_;
-  Clock::time_point deadline_;
+  asio::steady_timer deadline_;
   asio::steady_timer look_at_reader_;
   std::shared_ptr<HttpConnections> owner_;
 };
