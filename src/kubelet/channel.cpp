@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "host/descriptors.h"
+#include "host/threads.h"
 
 namespace railhead::kubelet {
 namespace {
@@ -19,6 +20,9 @@ constexpr int kConnectTimeoutMs = 3'600'000;
 
 /// gRPC 1.51 needs four for its event loops, and one for a connection.
 constexpr int kDescriptors = 8;
+
+/// And a thread for each of its timers, resolvers and executors, and two for its event engine.
+constexpr int kThreads = 8;
 
 }  // namespace
 
@@ -57,8 +61,12 @@ Status start_library() {
   const std::lock_guard lock(mutex);
   if (is_started) return {};
   TRY_STATUS(host::has_descriptors_left(kDescriptors));
+  TRY_STATUS(host::has_threads_left(kThreads));
   gpr_set_log_verbosity(static_cast<gpr_log_severity>(GPR_LOG_SEVERITY_ERROR + 1));
   grpc_init();
+  // Every channel shares one event engine, which ends with the last. Its end waits for threads that
+  // it has counted and could not start (grpc 1.51, event_engine/thread_pool.cc), so it never comes.
+  [[maybe_unused]] static const auto* keeps_event_engine = new std::shared_ptr(connect("/"));
   is_started = true;
   return {};
 }

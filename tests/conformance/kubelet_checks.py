@@ -55,7 +55,13 @@ class KubeletCase(unittest.TestCase):
         self.kubelet = Kubelet(self.dir)
         self.addCleanup(self.kubelet.stop)
 
-    def agent(self, *flags: str, machine: Tree | None = None, ready: bool = True) -> Agent:
+    def agent(
+        self,
+        *flags: str,
+        machine: Tree | None = None,
+        ready: bool = True,
+        under: tuple[str, ...] = (),
+    ) -> Agent:
         """Without NRI, unless it is among the flags."""
         source = str(machine.root) if machine else self.machine.snapshot
         nri = () if "--nri-plugin-index" in flags else ("--nri", "false")
@@ -63,7 +69,7 @@ class KubeletCase(unittest.TestCase):
         if "--device-plugin-dir" not in flags:
             folders += ("--device-plugin-dir", str(self.kubelet.plugins))
         log = self.dir / "agent.log"
-        agent = Agent(self.dir / "nri.sock", log, source, (*folders, *nri, *flags))
+        agent = Agent(self.dir / "nri.sock", log, source, (*folders, *nri, *flags), under)
         self.addCleanup(lambda: agent.running() and agent.kill())
         return agent.start(ready)
 
@@ -201,7 +207,7 @@ class Faults(KubeletCase):
         agent = self.agent(*self.config(RAILS), machine=tree, ready=False)
         endpoint = wait_until("registered", lambda: self.kubelet.endpoints.get(RAIL))
         agent.wait_ready()
-        deaf = [endpoint.plugin.watch() for _ in range(20)]
+        deaf = [endpoint.plugin.watch() for _ in range(10)]
         self.addCleanup(lambda: [stream.cancel() for stream in deaf])
         memory = resident_kib(agent.pid)
         slot = self.function_of("mlx5_0")
@@ -264,6 +270,46 @@ class Faults(KubeletCase):
         self.endpoint()
         time.sleep(self.kubelet.patience_s)
         self.assertEqual(1, self.kubelet.registrations)
+
+
+class Shortage(KubeletCase):
+    """No thread can be started for a while: a fork bomb, pids.max."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        groups = pathlib.Path("/sys/fs/cgroup/pids")
+        if not groups.is_dir():  # cgroup v2
+            groups = groups.parent
+            (groups / "cgroup.subtree_control").write_text("+pids")
+        self.group = groups / self.dir.name
+        self.group.mkdir()
+        self.addCleanup(self.group.rmdir)
+        self.kubelet.start()
+
+    def allow(self, threads: int | str) -> None:
+        (self.group / "pids.max").write_text(str(threads))
+
+    def agent_in_group(self, ready: bool) -> Agent:
+        join = f'echo $$ >"{self.group}/cgroup.procs" && exec "$@"'
+        return self.agent(ready=ready, under=("sh", "-c", join, "sh"))
+
+    def test_when_threads_are_there_again_a_restarted_kubelet_gets_its_devices(self) -> None:
+        agent = self.agent_in_group(ready=True)
+        self.endpoint()
+        self.allow(1)
+        self.kubelet.restart()
+        wait_until("it says what is missing", lambda: "not-served" in agent.page("/readyz")[1])
+        self.allow("max")
+        agent.wait_ready()
+        self.assertEqual(100, len(self.endpoint().devices))
+
+    def test_an_agent_that_starts_without_threads_serves_when_it_has_some(self) -> None:
+        self.allow(14)  # its own, and too few for gRPC
+        agent = self.agent_in_group(ready=False)
+        wait_until("it says what is missing", lambda: "no thread" in agent.page("/readyz")[1])
+        self.allow("max")
+        agent.wait_ready()
+        self.assertEqual(100, len(self.endpoint().devices))
 
 
 class Stopped(KubeletCase):
@@ -483,7 +529,7 @@ def main() -> int:
     began = time.monotonic()
     result = Lines(pathlib.Path(tempfile.gettempdir()))
     suite = unittest.TestSuite()
-    for case in (Protocol, Faults, Stopped, OtherPluginsFiles, Folders, PodResources):
+    for case in (Protocol, Faults, Shortage, Stopped, OtherPluginsFiles, Folders, PodResources):
         for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
             if not sys.argv[1:] or any(pattern in test.id() for pattern in sys.argv[1:]):
                 suite.addTest(test)
