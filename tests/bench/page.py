@@ -38,8 +38,9 @@ JUDGED_OTHERWISE = """Four goals are judged otherwise than they were first set; 
   the report, the question itself is what is waited for.
 * **1 MiB of annotations**: beside the floor with the same annotations. Both take several times as long as for a small request, because the
   runtime packs and sends them.
-* **A user who opens verbs nodes**: one of the lowest priority (nice 19), so that it is not the loss of a processor that is measured.
-* **RSS with everything on**: at rest. The soak has it under load, and the largest machine has its own row in *Sizes*.
+* **A user who opens verbs nodes**: beside the same loop over a node that is nobody's, so that it is not the loss of a processor that is measured.
+* **RSS with everything on**: at rest, which is after the agent has given back what ran once, its own code with it. The highest while it answers
+  stands below, the soak has it over hours, and the largest machine has its own row in *Sizes*.
 """
 FACTS = ("date", "load at the end", "commit", "Railhead", "machine", "kernel", "NRI adaptation and stub",
          "C compiler", "command")

@@ -293,7 +293,7 @@ class Shortage(KubeletCase):
         join = f'echo $$ >"{self.group}/cgroup.procs" && exec "$@"'
         return self.agent(ready=ready, under=("sh", "-c", join, "sh"))
 
-    def test_when_threads_are_there_again_a_restarted_kubelet_gets_its_devices(self) -> None:
+    def test_a_kubelet_restarts_and_is_served_when_they_are_back(self) -> None:
         agent = self.agent_in_group(ready=True)
         self.endpoint()
         self.allow(1)
@@ -303,7 +303,7 @@ class Shortage(KubeletCase):
         agent.wait_ready()
         self.assertEqual(100, len(self.endpoint().devices))
 
-    def test_an_agent_that_starts_without_threads_serves_when_it_has_some(self) -> None:
+    def test_an_agent_starts_and_serves_when_they_are_back(self) -> None:
         self.allow(14)  # its own, and too few for gRPC
         agent = self.agent_in_group(ready=False)
         wait_until("it says what is missing", lambda: "no thread" in agent.page("/readyz")[1])
