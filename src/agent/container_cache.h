@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proof/pods.h"
@@ -36,33 +39,38 @@ class ContainerCache {
   std::map<std::string, std::vector<std::string>> holders_of(const std::set<std::string>& nics);
 
  private:
-  /// A record without its id. Its texts are joined, because thousands are kept in a process of a
-  /// few MiB, and as members of a ContainerRecord they take more than twice as much.
+  /// A record in one piece of memory, which copies share: thousands are kept in a process of a few
+  /// MiB, and as members of a ContainerRecord they take more than twice as much.
   struct Entry {
-    std::string texts;  ///< namespace, pod, uid, container, off_rdma, GPUs, NICs; a NUL behind each
-    std::uint32_t gpus = 0;
-    std::uint32_t nics = 0;
-    container::JobSize job;
-    bool sandbox = false;
+    Entry(const proof::ContainerRecord& record, bool is_checked);
+
+    [[nodiscard]] std::string_view id() const;
+    [[nodiscard]] proof::ContainerRecord unpacked() const;
+    [[nodiscard]] bool has_nics() const;
+
+    /// Of memory.
+    [[nodiscard]] std::size_t size() const { return sizeof *this + length; }
+
+    std::shared_ptr<const char[]> bytes;  ///< Head, the job's size where there is one, texts
+    std::uint32_t length = 0;
     bool is_checked = false;
     bool fresh = true;  ///< noted since the last reading
   };
 
-  using ById = std::map<std::string, Entry>;
+  using Entries = std::vector<Entry>;  ///< sorted by their ids
 
   /// All that were noted. Those that the reading lacks are forgotten, unless they are fresh. The
   /// lock is held for this pass alone: who notes a container has the next one to answer.
-  ById take_stock(const usage::Usage& usage);
+  Entries take_stock(const usage::Usage& usage);
 
-  /// The one behind it. The lock is held.
-  ById::iterator forget(ById::iterator which);
-
-  static std::size_t bytes_of(const std::string& id, const Entry& entry);
-  static Entry packed(const proof::ContainerRecord& record);
-  static proof::ContainerRecord unpacked(const std::string& id, const Entry& entry);
+  /// The first that is not before this id.
+  template <typename SomeEntries>
+  static auto place_of(SomeEntries& entries, std::string_view id) {
+    return std::ranges::lower_bound(entries, id, {}, &Entry::id);
+  }
 
   std::mutex mutex_;
-  ById by_id_;
+  Entries entries_;
   std::size_t bytes_ = 0;  ///< of all of them
 };
 
