@@ -37,6 +37,8 @@ def memory_table(figures):
                        ("after_sync", f"just after a Synchronize of {figures['containers']} containers"),
                        ("after_sync_settled", "three seconds later")):
         rows.append([label, f"{everything[key]['rss_kb'] / 1024:.1f}", f"{everything[key]['anon_kb'] / 1024:.1f}"])
+        if key == "after_requests":
+            rows.append(["its highest while they came", f"{everything[key]['peak_kb'] / 1024:.1f}", ""])
     return table(["memory, MiB", "RSS", "anonymous"], rows)
 
 

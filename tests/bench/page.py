@@ -27,7 +27,7 @@ PARTS = {
 
 INTRODUCTION = """# Benchmarks
 
-Written by `./dev bench`; do not edit. One run, everything in turns on one machine. This one has few
+Written by `./dev bench`; do not edit. {runs}, everything in turns on one machine. This one has few
 cores that it shares with other work, and nothing was pinned or quieted, so the times are **soft**:
 compare columns of this page with each other, never with another page's. Where the machine is
 noisy, the ratios are worth more than the microseconds, and the counts more than the ratios.
@@ -44,6 +44,11 @@ JUDGED_OTHERWISE = """Four goals are judged otherwise than they were first set; 
 """
 FACTS = ("date", "load at the end", "commit", "Railhead", "machine", "kernel", "NRI adaptation and stub",
          "C compiler", "command")
+
+
+def runs_of(parts):
+    """A run stamps its parts with its own command line."""
+    return "One run" if len({part["stamp"]["command"] for part in parts.values()}) == 1 else "Several runs"
 
 
 def newest(parts):
@@ -107,7 +112,7 @@ def soak_section(figures, commit):
 def render(parts, commit, lab, soak):
     """`parts`: by name, the figures with the stamp of the run that they are of. `commit`: the page's.
     `soak`: the figures of the last one that was kept, or None."""
-    page = [INTRODUCTION, facts(parts), parts_table(parts, commit),
+    page = [INTRODUCTION.format(runs=runs_of(parts)), facts(parts), parts_table(parts, commit),
             "## Goals\n\nCreateContainer is judged by the container with a GPU, where Railhead has the most to do. Ratios are\n"
             "taken within a round, where both met the same noise.\n",
             goals_table(parts, commit), JUDGED_OTHERWISE]

@@ -101,6 +101,14 @@ class Page(unittest.TestCase):
             text = page_tables.own_run("## Soak\n\nA soak.\n", {"commit": "1111111"}, COMMIT, "./dev soak")
         self.assertEqual("## Soak\n\nOf 1111111, whose program is the same; a run of its own (`./dev soak`).\n\nA soak.\n", text)
 
+    def test_parts_of_several_commands_are_no_one_run(self):
+        parts = copy.deepcopy(recorded())
+        for part in parts.values():
+            part["stamp"]["command"] = "`./dev bench`"
+        self.assertIn(" One run, everything", page.render(parts, COMMIT, LAB, None))
+        parts["counts"]["stamp"]["command"] = "`./dev bench --only counts`"
+        self.assertIn(" Several runs, everything", page.render(parts, COMMIT, LAB, None))
+
     def test_a_part_that_was_not_measured_is_said_to_be_missing(self):
         parts = recorded()
         del parts["reading"]

@@ -24,6 +24,7 @@ import traceback
 import code_order
 import goals
 import page
+from page_tables import is_same_program
 from programs import ROOT, Bench
 
 # Written by measurements: no figure depends on them.
@@ -75,7 +76,15 @@ def commit_of(railhead):
         return f"{railhead}, which was not built here"
     kept_out = [f":!{path}" for path in WRITTEN]
     dirty = "-dirty" if git("status", "--porcelain", "--", ".", *kept_out) else ""
-    return git("rev-parse", "--short=9", "HEAD") + dirty
+    commit = git("rev-parse", "--short=9", "HEAD") + dirty
+    of = built_of(railhead)
+    return commit if is_same_program(of, commit.removesuffix("-dirty")) else f"{commit}, and a program of {of}"
+
+
+def built_of(railhead):
+    """The commit that a program says it was built of."""
+    said = subprocess.run([railhead, "version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return re.search(r"^commit: (\S+)", said, re.M).group(1)
 
 
 def lab():

@@ -6,7 +6,10 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
+#include <set>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -79,6 +82,31 @@ TEST_F(PodResourcesTest, a_question_leaves_no_thread_behind) {
   const auto before = threads();
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(pod("mine"));
   EXPECT_LT(threads(), before + 10) << "gRPC may add one to its pool; once it was eight a question";
+}
+
+/// Inodes of the connections that a server has at this path, from /proc/net/unix (proc(5)).
+std::set<std::string> connections_at(const std::string& path) {
+  constexpr const char* kConnected = "03";
+  std::set<std::string> found;
+  std::ifstream sockets("/proc/net/unix");
+  for (std::string line; std::getline(sockets, line);) {
+    std::istringstream fields(line);
+    std::string number, users, protocol, flags, type, state, inode, at;
+    fields >> number >> users >> protocol >> flags >> type >> state >> inode >> at;
+    if (at == path && state == kConnected) found.insert(inode);
+  }
+  return found;
+}
+
+TEST_F(PodResourcesTest, all_questions_take_one_connection) {
+  start();
+  ASSERT_TRUE(pod("mine"));
+  const auto first = connections_at(socket_);
+  EXPECT_THAT(first, SizeIs(1));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(pod("mine"));
+    EXPECT_EQ(connections_at(socket_), first);
+  }
 }
 
 TEST_F(PodResourcesTest, many_questions_are_under_way_at_once) {
