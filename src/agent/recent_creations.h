@@ -14,7 +14,8 @@ namespace railhead::agent {
 /// that the kubelet asks again: the same container of the same pod, under a new id.
 class RecentCreations {
  public:
-  static constexpr std::size_t kRemembered = 1024;
+  /// A node has 110 pods by default; each of these takes some 250 bytes.
+  static constexpr std::size_t kRemembered = 256;
 
   /// Notes an adjusted container; true if its pod and name were adjusted before under another id.
   bool note(const container::Identity& container);

@@ -37,6 +37,7 @@ void add_agent_command(CLI::App& program, Invocation& invocation) {
     host::hold_hang_ups();  // the agent takes them, once it is there
   });
   invocation.answer_with_config(*app, [&invocation](const config::Config& config) -> Result<int> {
+    invocation.drop_program();
     TRY_STATUS(agent::run_agent(config, reader_of(invocation)));
     return kExitOk;
   });

@@ -2,6 +2,8 @@
 #include "cli/commands.h"
 
 #include <array>
+#include <memory>
+#include <utility>
 
 #include "cli/command.h"
 
@@ -32,14 +34,15 @@ void add_commands_about(CLI::App& program, Invocation& invocation) {
 int run_command_line(const std::vector<std::string>& arguments,
                      const host::Environment& environment, std::ostream& out, std::ostream& err,
                      const host::Terminal& terminal) {
-  CLI::App program("Railhead gives each container the RDMA NICs of its GPUs.", "railhead");
-  program.footer(kFooter);
+  auto program = std::make_unique<CLI::App>(
+      "Railhead gives each container the RDMA NICs of its GPUs.", "railhead");
+  program->footer(kFooter);
   Invocation invocation{{environment, out, err, terminal}};
   invocation.arguments = arguments;
-  shell::begin_program(program, invocation);
-  for (const auto add : kCommands) add(program, invocation);
-  add_commands_about(program, invocation);
-  return shell::run_program(program, invocation, arguments);
+  shell::begin_program(*program, invocation);
+  for (const auto add : kCommands) add(*program, invocation);
+  add_commands_about(*program, invocation);
+  return shell::run_program(std::move(program), invocation, arguments);
 }
 
 }  // namespace railhead::cli

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,7 +30,9 @@ struct Console {
   bool no_headers = false;
   std::string color = "auto";
   bool watch = false;
-  std::function<int()> run{};                   ///< set by the command that was named
+  std::function<int()> run{};  ///< set by the command that was named
+  /// For a command that stays: frees what has read the command line, some 400 KiB.
+  std::function<void()> drop_program{};
   std::set<const CLI::Option*> may_be_empty{};  ///< of others an empty value is none
   mutable std::string last_printed{};           ///< by the look before, of --watch
 
@@ -79,6 +82,7 @@ void begin_program(CLI::App& program, const Console& console);
 
 /// Reads the command line, whose first word is the program's own name, and runs the command that it
 /// names. Returns the exit code; a word that nothing has is answered with the one that was meant.
-int run_program(CLI::App& program, Console& console, const std::vector<std::string>& arguments);
+int run_program(std::unique_ptr<CLI::App> program, Console& console,
+                const std::vector<std::string>& arguments);
 
 }  // namespace railhead::shell

@@ -140,23 +140,25 @@ void begin_program(CLI::App& program, const Console& console) {
   });
 }
 
-int run_program(CLI::App& program, Console& console, const std::vector<std::string>& arguments) {
+int run_program(std::unique_ptr<CLI::App> program, Console& console,
+                const std::vector<std::string>& arguments) {
+  const std::string name = program->get_name();
   try {
-    program.parse(reversed_words(arguments));
+    program->parse(reversed_words(arguments));
   } catch (const CLI::Success& asked) {
-    program.exit(asked, console.out, console.err);
+    program->exit(asked, console.out, console.err);
     return kExitOk;
   } catch (const CLI::ParseError& problem) {
-    return usage_error(program, problem, console.err);
+    return usage_error(*program, problem, console.err);
   }
-  const auto& command = named_command(program);
+  const auto& command = named_command(*program);
   if (const auto* empty = empty_option(command, console)) {
     return complain(command, kMissing + usage_of(command, empty->get_name()), console.err);
   }
+  console.drop_program = [&program] { program.reset(); };
   const int code = console.run();
   if (console.out.flush()) return code;
-  console.err << program.get_name()
-              << ": what was to be said could not be written to standard output\n";
+  console.err << name << ": what was to be said could not be written to standard output\n";
   return kExitCannotTell;
 }
 

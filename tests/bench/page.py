@@ -32,15 +32,13 @@ cores that it shares with other work, and nothing was pinned or quieted, so the 
 compare columns of this page with each other, never with another page's. Where the machine is
 noisy, the ratios are worth more than the microseconds, and the counts more than the ratios.
 """
-JUDGED_OTHERWISE = """Four goals are judged otherwise than they were first set; the sections have the figures of both ways.
+JUDGED_OTHERWISE = """Three goals are judged otherwise than they were first set; the sections have the figures of both ways.
 
 * **With a live PodResources**: by a request whose sandbox was reported 10 ms before, as a kubelet does. Without any time between, or without
   the report, the question itself is what is waited for.
 * **1 MiB of annotations**: beside the floor with the same annotations. Both take several times as long as for a small request, because the
   runtime packs and sends them.
 * **A user who opens verbs nodes**: beside the same loop over a node that is nobody's, so that it is not the loss of a processor that is measured.
-* **RSS with everything on**: at rest, which is after the agent has given back what ran once, its own code with it. The highest while it answers
-  stands below, the soak has it over hours, and the largest machine has its own row in *Sizes*.
 """
 FACTS = ("date", "load at the end", "commit", "Railhead", "machine", "kernel", "NRI adaptation and stub",
          "C compiler", "command")
