@@ -47,14 +47,14 @@ Error no_such(const std::string& what, const std::string& id, const std::vector<
 
 void Console::answer(CLI::App& app, const std::function<Result<int>()>& answer) {
   app.callback([this, &app, answer] {
-    run = [this, &app, answer]() -> int {
+    run = [this, name = full_name(app), answer]() -> int {  // the app may be dropped meanwhile
       auto code = answer();
       while (code && watch && out.flush()) {
         host::SystemClock().wait(kBetweenLooks);
         code = answer();
       }
       if (code) return *code;
-      err << full_name(app) << ": " << report::printable(code.error().message) << "\n";
+      err << name << ": " << report::printable(code.error().message) << "\n";
       return code.error().code == ErrorCode::usage ? kExitUsage : kExitCannotTell;
     };
   });
