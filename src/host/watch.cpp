@@ -80,6 +80,11 @@ void drain_netlink(int descriptor, MachineChanges& changes, Take take) {
 /// A sentence of what is not seen, and why.
 std::string not_seen(std::string_view what, const std::string& source, int error) {
   if (error == ENOSPC) return std::string(what) + " (no room in fs.inotify.max_user_watches)";
+  if (error == EMFILE && source == "inotify") {  // either: inotify_init(2)
+    return std::string(what) +
+           " (inotify: no room in fs.inotify.max_user_instances, or too many open files in this "
+           "process)";
+  }
   return std::string(what) + " (" + host_error(source, error).message + ")";
 }
 

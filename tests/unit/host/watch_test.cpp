@@ -407,7 +407,9 @@ TEST_F(WatchWithoutSources, says_that_modes_of_device_nodes_are_not_seen) {
   std::ofstream(root_ / "dev/infiniband/uverbs0") << "";
   inotifies_left_ = 1;
   auto watch = open();
-  EXPECT_EQ(watch->blind(), "modes of device nodes (inotify: too many open files in this process)");
+  EXPECT_EQ(watch->blind(),
+            "modes of device nodes (inotify: no room in fs.inotify.max_user_instances, or too many "
+            "open files in this process)");
   EXPECT_EQ(watch->touches(), std::nullopt);
   EXPECT_TRUE(watch->touched().empty());
   inotifies_left_ = 1;
