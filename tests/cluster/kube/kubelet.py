@@ -46,6 +46,8 @@ class Kubelet:
         values = dict(CONFIG)
         values["port"] = free_port()
         values["containerRuntimeEndpoint"] = f"unix://{runtime.dir}/containerd.sock"
+        # A kubelet removes the logs of pods that it does not know, and two clusters run on one machine.
+        values["podLogsDir"] = str(folder / "pod-logs")
         if version != "1.30":  # before, there was no such key, and control groups v1 were fine
             values["failCgroupV1"] = False
         self._values = values
