@@ -2,29 +2,15 @@
 #include "host/link_news.h"
 
 #include <linux/if.h>
-#include <linux/rtnetlink.h>
 
 #include <gtest/gtest.h>
 
-#include "unit/netlink_builder.h"
+#include "unit/host/link_messages.h"
 
 namespace railhead::test {
 namespace {
 
 constexpr unsigned kUp = IFF_UP | IFF_LOWER_UP;
-
-std::string link(int index, unsigned flags, const std::string& attributes = "",
-                 unsigned type = RTM_NEWLINK) {
-  ifinfomsg header{};
-  header.ifi_index = index;
-  header.ifi_flags = flags;
-  const auto name = text_attribute(IFLA_IFNAME, ("x" + std::to_string(index)).c_str());
-  return message(type, raw(header) + name + attributes);
-}
-
-std::string of_kind(const char* kind) {
-  return attribute(IFLA_LINKINFO, text_attribute(IFLA_INFO_KIND, kind));
-}
 
 TEST(LinkNews, a_carrier_that_is_lost_or_comes_back_is_news_once) {
   host::LinkNews news;

@@ -2,7 +2,6 @@
 #include "host/netlink_filter.h"
 
 #include <linux/if.h>
-#include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -12,7 +11,7 @@
 #include "host/changes.h"
 #include "host/link_news.h"
 #include "host/unique_fd.h"
-#include "unit/netlink_builder.h"
+#include "unit/host/link_messages.h"
 
 namespace railhead::test {
 namespace {
@@ -74,34 +73,28 @@ TEST(NetlinkFilter, every_other_event_comes) {
       << "an action that no kernel has today";
 }
 
-std::string link(const std::string& attributes, unsigned type = RTM_NEWLINK) {
-  ifinfomsg header{};
-  header.ifi_index = 7;
-  header.ifi_flags = IFF_UP;
-  return message(type, raw(header) + text_attribute(IFLA_IFNAME, "x7") + attributes);
-}
-
+/// With another attribute behind the kind, as many have.
 std::string made_as(const char* kind) {
-  return attribute(IFLA_LINKINFO, text_attribute(IFLA_INFO_KIND, kind) + u32(IFLA_INFO_XSTATS, 0));
+  return of_kind(kind, u32(IFLA_INFO_XSTATS, 0));
 }
 
 TEST(NetlinkFilter, links_that_software_made_do_not_come) {
   Filtered socket(host::leave_out_made_links);
   for (const auto* kind : {"veth", "vlan", "vxlan", "bridge", "dummy", "macvlan", "tun", "vti"}) {
-    EXPECT_FALSE(socket.lets_pass(link(made_as(kind)))) << kind;
-    EXPECT_FALSE(socket.lets_pass(link(made_as(kind), RTM_DELLINK))) << kind;
-    EXPECT_FALSE(host::LinkNews().take(link(made_as(kind)))) << "and would say nothing";
+    EXPECT_FALSE(socket.lets_pass(link(7, IFF_UP, made_as(kind)))) << kind;
+    EXPECT_FALSE(socket.lets_pass(link(7, IFF_UP, made_as(kind), RTM_DELLINK))) << kind;
+    EXPECT_FALSE(host::LinkNews().take(link(7, IFF_UP, made_as(kind)))) << "and would say nothing";
   }
 }
 
 TEST(NetlinkFilter, links_of_devices_bonds_and_ipoib_come) {
   Filtered socket(host::leave_out_made_links);
-  EXPECT_TRUE(socket.lets_pass(link("")));
-  EXPECT_TRUE(socket.lets_pass(link(u32(IFLA_MTU, 9000), RTM_DELLINK)));
-  EXPECT_TRUE(socket.lets_pass(link(made_as("bond"))));
-  EXPECT_TRUE(socket.lets_pass(link(made_as("ipoib"))));
+  EXPECT_TRUE(socket.lets_pass(link(7, IFF_UP)));
+  EXPECT_TRUE(socket.lets_pass(link(7, IFF_UP, u32(IFLA_MTU, 9000), RTM_DELLINK)));
+  EXPECT_TRUE(socket.lets_pass(link(7, IFF_UP, made_as("bond"))));
+  EXPECT_TRUE(socket.lets_pass(link(7, IFF_UP, made_as("ipoib"))));
   const auto member = attribute(IFLA_LINKINFO, text_attribute(IFLA_INFO_SLAVE_KIND, "bridge"));
-  EXPECT_TRUE(socket.lets_pass(link(member)));
+  EXPECT_TRUE(socket.lets_pass(link(7, IFF_UP, member)));
 }
 
 }  // namespace
