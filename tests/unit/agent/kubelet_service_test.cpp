@@ -3,39 +3,23 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
+#include <thread>
 
 #include "agent/metrics.h"
 #include "loop/mail_loop.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/stepped_clock.h"
 
 namespace railhead::test {
 namespace {
 
 using testing::HasSubstr;
 
-/// For several threads.
-class SharedClock final : public host::Clock {
- public:
-  std::chrono::steady_clock::time_point now() override {
-    return std::chrono::steady_clock::time_point(std::chrono::seconds(seconds_));
-  }
-
-  std::chrono::system_clock::time_point calendar() override { return {}; }
-
-  void wait(std::chrono::milliseconds /*time*/) override {}
-
-  void set(int seconds) { seconds_ = seconds; }
-
- private:
-  std::atomic<int> seconds_{1000};
-};
-
 TEST(KubeletService, that_does_not_look_around_any_more_is_not_ready) {
   boost::asio::io_context loop;
   loop::MailLoop mail{std::move(loop::Mailbox::open()).value(), loop};
   const TemporaryDirectory folder;
-  SharedClock clock;
+  SteppedClock clock;
   agent::Log log{config::LogLevel::error, config::LogFormat::text};
   agent::Metrics metrics;
   agent::TableFeed tables;
@@ -48,9 +32,9 @@ TEST(KubeletService, that_does_not_look_around_any_more_is_not_ready) {
   EXPECT_FALSE(service.readiness().ready) << "it is starting";
   ASSERT_TRUE(service.start());
   while (!service.readiness().ready) std::this_thread::yield();
-  clock.set(1059);
+  clock.advance(std::chrono::seconds(59));
   EXPECT_TRUE(service.readiness().ready);
-  clock.set(1060);
+  clock.advance(std::chrono::seconds(1));
   EXPECT_FALSE(service.readiness().ready);
   EXPECT_THAT(service.readiness().text, HasSubstr("held up for 60 s"));
   tables.close();

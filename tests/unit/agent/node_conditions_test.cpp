@@ -3,10 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
-
 #include "data/below.h"
 #include "unit/agent/api_server_test.h"
+#include "unit/stepped_clock.h"
 
 namespace railhead::test {
 namespace {
@@ -22,25 +21,6 @@ using testing::StartsWith;
 
 constexpr const char* kType = "RDMALinkUnhealthy";
 constexpr const char* kOther = "RDMAMemoryLockTooLow";
-
-/// May be moved from another thread than that of its reader.
-class SteppedClock final : public host::Clock {
- public:
-  std::chrono::steady_clock::time_point now() override {
-    return std::chrono::steady_clock::time_point(1h) + offset_.load();
-  }
-
-  std::chrono::system_clock::time_point calendar() override {
-    return std::chrono::system_clock::time_point(1700000000s) + offset_.load();
-  }
-
-  void wait(std::chrono::milliseconds) override {}
-
-  void advance(std::chrono::seconds by) { offset_ = offset_.load() + by; }
-
- private:
-  std::atomic<std::chrono::seconds> offset_{0s};
-};
 
 /// An API server with one node, whose next answers a test may choose.
 class NodeConditionsTest : public ApiServerTest {
