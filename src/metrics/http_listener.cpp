@@ -25,11 +25,13 @@ constexpr int kMostRefused = 64;
 constexpr auto kReportAgain = std::chrono::minutes(1);
 
 /// /run is empty after each boot, so the folder is ours to make. The error names what is missing.
-Result<host::LocalSocket> listen_at(const std::string& path) {
+Result<host::UniqueFd> listen_at(const std::string& path, std::optional<host::LocalSocket>& place) {
+  place.reset();  // of a try that came to nothing
   const auto slash = path.rfind('/');
   if (slash != std::string::npos && slash > 0)
     TRY_STATUS(host::make_folders(path.substr(0, slash)));
-  return host::LocalSocket::listen(path);
+  place.emplace(TRY(host::LocalSocket::listen(path)));
+  return place->take();
 }
 
 }  // namespace
@@ -147,38 +149,36 @@ void TcpListener::try_listen() {
 UnixListener::UnixListener(Parts parts, std::string path, loop::Mailbox* files, loop::Mailbox* mail)
     : HttpListener(std::move(parts), "unix:" + path),
       path_(std::move(path)),
-      files_(files),
-      mail_(mail) {}
+      files_(mail == nullptr ? nullptr : files),
+      mail_(mail),
+      place_(std::make_shared<std::optional<host::LocalSocket>>()) {}
 
 void UnixListener::try_listen() {
-  if (files_ == nullptr || mail_ == nullptr) return take(listen_at(path_));
-  files_->post([path = path_, mail = mail_, weak = weak_from_this()] {
-    auto socket = std::make_shared<Result<host::LocalSocket>>(listen_at(path));
-    mail->post([weak, socket] {
+  if (files_ == nullptr) return take(listen_at(path_, *place_));
+  files_->post([path = path_, place = place_, mail = mail_, weak = weak_from_this()] {
+    auto listener = std::make_shared<Result<host::UniqueFd>>(listen_at(path, *place));
+    mail->post([weak, listener] {
       const auto self = std::static_pointer_cast<UnixListener>(weak.lock());
-      if (self != nullptr && !self->is_stopped()) self->take(std::move(*socket));
+      if (self != nullptr && !self->is_stopped()) self->take(std::move(*listener));
     });
   });
 }
 
-void UnixListener::take(Result<host::LocalSocket> socket) {
-  if (!socket) return failed(socket.error().message);
-  socket_.emplace(std::move(*socket));
-  host::UniqueFd descriptor = socket_->take();
+void UnixListener::take(Result<host::UniqueFd> listener) {
+  if (!listener) return failed(listener.error().message);
   Acceptor acceptor(loop());
   error_code failure;
-  acceptor.assign(Protocol(asio::local::stream_protocol()), descriptor.get(), failure);
-  if (failure) {
-    socket_.reset();
-    return failed(failure.message());
-  }
-  descriptor.release();
+  acceptor.assign(Protocol(asio::local::stream_protocol()), listener->get(), failure);
+  if (failure) return failed(failure.message());
+  listener->release();
   opened(std::move(acceptor), wanted());
 }
 
 void UnixListener::stop() {
+  if (is_stopped()) return;
   HttpListener::stop();
-  socket_.reset();
+  if (files_ == nullptr) return place_->reset();
+  files_->post([place = place_] { place->reset(); });
 }
 
 }  // namespace railhead::metrics

@@ -116,20 +116,22 @@ class TcpListener final : public HttpListener {
 /// On a Unix socket (LocalSocket), whose folder is made, mode 0755, where it is not there.
 class UnixListener final : public HttpListener {
  public:
-  /// `files`: a thread that may wait for the file system; `mail`: this loop's. Without them the
-  /// file system is looked at here.
+  /// `files`: a thread that may wait for the file system, used until stop(); `mail`: this loop's.
+  /// Without them the file system is looked at here.
   UnixListener(Parts parts, std::string path, loop::Mailbox* files, loop::Mailbox* mail);
 
   void stop() override;
 
  private:
   void try_listen() override;
-  void take(Result<host::LocalSocket> socket);
+  void take(Result<host::UniqueFd> listener);
 
   std::string path_;
   loop::Mailbox* files_;
   loop::Mailbox* mail_;
-  std::optional<host::LocalSocket> socket_;
+  /// The socket's path and lock, of the thread `files`: to remove them may take as long as to make
+  /// them.
+  std::shared_ptr<std::optional<host::LocalSocket>> place_;
 };
 
 }  // namespace railhead::metrics

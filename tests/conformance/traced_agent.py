@@ -140,7 +140,7 @@ class Trial:
                    if line.startswith("railhead_node_reads_total"))
 
     def live(self) -> None:
-        """What happens to an agent, from the page /begin on."""
+        """What happens to an agent, from the page /begin to its end."""
         self.page("/begin")
         for path in ("/metrics", "/readyz", "/pods", "/doctor"):
             self.page(path)
@@ -156,7 +156,6 @@ class Trial:
         healthy = wait_until("a healthy device", lambda: [one for one, state in sorted(endpoint.health().items())
                                                           if state == "Healthy"], PATIENCE)
         endpoint.plugin.allocate(healthy[0])
-        self.page("/end")
 
     def calls(self) -> list[Call]:
         self.agent.end(timeout_s=PATIENCE)
@@ -195,11 +194,10 @@ def written(runs: list[tuple[Trial, list[Call]]]) -> list[str]:
 
 def deciding(trial: Trial, calls: list[Call]) -> list[str]:
     own = [call for call in calls if call.thread == str(trial.agent.pid)]
-    marks = [i for i, call in enumerate(own) if re.search(r'"GET /(begin|end) ', call.text)]
-    if len(marks) != 2:
-        return [f"{len(marks)} of two marks are in the trace"]
-    between = own[marks[0]:marks[1]]
-    return [f"the deciding thread may wait for {call.name}{call.text}" for call in between if call.may_wait()]
+    begin = next((i for i, call in enumerate(own) if '"GET /begin ' in call.text), None)
+    if begin is None or own[-1].name != "exit_group":
+        return ["the trace lacks the begin or the end"]
+    return [f"the deciding thread may wait for {call.name}{call.text}" for call in own[begin:-1] if call.may_wait()]
 
 
 def programs(runs: list[tuple[Trial, list[Call]]]) -> list[str]:

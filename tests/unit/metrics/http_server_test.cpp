@@ -14,7 +14,6 @@
 #include <fstream>
 #include <list>
 
-#include "loop/loop_thread.h"
 #include "loop/mail_loop.h"
 #include "unit/few_descriptors.h"
 #include "unit/host/temporary_directory.h"
@@ -286,17 +285,47 @@ TEST_F(HttpServerTest, a_folder_that_cannot_be_made_is_named_and_tried_again) {
   EXPECT_EQ(server_->places().back().problem, "");
 }
 
-TEST_F(HttpServerTest, another_thread_waits_for_the_file_system) {
-  test::TemporaryDirectory directory;
-  loop::MailLoop mail(loop::Mailbox::open().value(), loop_);
-  auto files = loop::LoopThread::start("files").value();
-  options_.socket = directory / "agent.sock";
-  options_.mail = &mail.box();
-  options_.files = &files->mailbox();
+/// With a thread for files that works when the test lets it.
+class HttpServerFilesTest : public HttpServerTest {
+ protected:
+  HttpServerFilesTest() {
+    options_.socket = directory_ / "agent.sock";
+    options_.mail = &mail_.box();
+    options_.files = files_.get();
+  }
+
+  ~HttpServerFilesTest() override { server_.reset(); }
+
+  [[nodiscard]] bool is_folder_empty() const {
+    return std::filesystem::is_empty(directory_.path());
+  }
+
+  test::TemporaryDirectory directory_;
+  loop::MailLoop mail_{loop::Mailbox::open().value(), loop_};
+  std::unique_ptr<loop::Mailbox> files_ = loop::Mailbox::open().value();
+};
+
+TEST_F(HttpServerFilesTest, another_thread_makes_and_removes_the_socket) {
   open();
+  settle();
   EXPECT_EQ(server_->places().back().problem, "not yet");
+  EXPECT_TRUE(is_folder_empty());
+  files_->run();
   ASSERT_TRUE(until([&] { return server_->places().back().problem.empty(); }));
-  server_->stop();
+  server_.reset();
+  settle();
+  EXPECT_TRUE(std::filesystem::exists(options_.socket)) << "it was removed on the server's thread";
+  files_->run();
+  EXPECT_TRUE(is_folder_empty()) << "the lock is left";
+}
+
+TEST_F(HttpServerFilesTest, a_socket_that_comes_after_the_end_is_removed) {
+  open();
+  files_->run();  // and the server has not heard of it yet
+  server_.reset();
+  settle();
+  files_->run();
+  EXPECT_TRUE(is_folder_empty());
 }
 
 TEST_F(HttpServerTest, a_port_that_is_taken_is_tried_again_and_said_once) {
