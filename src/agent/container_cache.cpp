@@ -163,9 +163,10 @@ ContainerCache::Entries ContainerCache::take_stock(const usage::Usage& usage) {
   std::string id;
   for (const auto& entry : all) {
     id = entry.id();
-    if (!entry.fresh && !usage.containers.contains(id)) continue;
+    const bool runs = usage.containers.contains(id);
+    if (!entry.fresh && !runs) continue;
     auto& kept = entries_.emplace_back(entry);
-    kept.fresh = entry.fresh && usage.containers.contains(id);
+    kept.fresh = entry.fresh && runs;
     bytes_ += kept.size();
   }
   return all;

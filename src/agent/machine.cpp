@@ -81,8 +81,8 @@ Result<bool> Machine::read_topology_file() {
   return true;
 }
 
-/// No event tells of the file, and it may lie on a file server that hangs: events do not wait for
-/// it.
+/// No event tells of the file, and it may lie on a file server that hangs: only a timer's reading
+/// waits for it, and what comes meanwhile.
 bool Machine::refresh_topology_file(std::string_view cause) {
   if (cause != kTimer) return false;
   const auto changed = read_topology_file();

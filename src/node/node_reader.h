@@ -26,8 +26,9 @@ class NodeReader {
   Result<Node> read(host::Host& host);
 
   /// What read() would say where `changes` name all that has changed. Of what they do not name only
-  /// lists of names, default routes and the network namespace mode are read. `everything`, and the
-  /// first reading, forget what was kept and read the whole machine.
+  /// lists of names, default routes and the network namespace mode are read; and with any PCI
+  /// function all GPUs, without what never changes of them, vDPA devices and function devices.
+  /// `everything`, and the first reading, forget what was kept and read the whole machine.
   Result<Node> read_again(host::Host& host, const host::MachineChanges& changes);
 
   /// read_node().
