@@ -13,6 +13,7 @@ class Goal:
     unit: str = ""
     digits: int = 2
     below: bool = False  # the limit itself is too much
+    kept: float | None = None  # what CI allows of a count: what was reached, and less than a call more
 
     @property
     def wanted(self):
@@ -26,9 +27,9 @@ class Goal:
 
 
 GOALS = [
-    Goal("calls", "counts", "system calls an answer, without a kubelet", 5.5),
-    Goal("calls_podresources", "counts", "system calls an answer, with a live PodResources", 40, digits=1),
-    Goal("calls_ahead", "counts", "the same, and RunPodSandbox and its answer before", 40, digits=1),
+    Goal("calls", "counts", "system calls an answer, without a kubelet", 5.5, kept=4),
+    Goal("calls_podresources", "counts", "system calls an answer, with a live PodResources", 40, digits=1, kept=25),
+    Goal("calls_ahead", "counts", "the same, and RunPodSandbox and its answer before", 40, digits=1, kept=28),
     Goal("threads", "counts", "threads started an answer, without a kubelet", 0),
     Goal("threads_podresources", "counts", "threads started an answer, with a live PodResources", 0),
     Goal("p50_floor", "requests", "CreateContainer p50, against the floor", 1.2, " ×"),

@@ -128,6 +128,11 @@ class Goals(unittest.TestCase):
         self.assertEqual(("≤ 5.5", True, False), (at_most.wanted, at_most.met(5.5), at_most.met(5.51)))
         self.assertEqual(("< 5.5", False, True), (below.wanted, below.met(5.5), below.met(5.49)))
 
+    def test_what_ci_keeps_of_a_count_is_less_than_the_goal(self):
+        kept = {goal.key: goal for goal in goals.GOALS if goal.kept is not None}
+        self.assertEqual({"calls", "calls_podresources", "calls_ahead"}, set(kept))
+        self.assertTrue(all(goal.kept < goal.limit for goal in kept.values()))
+
     def test_each_goal_has_a_part_that_measures_it(self):
         for name, (_, module) in page.PARTS.items():
             values = module.goal_values(recorded()[name]["figures"])

@@ -10,7 +10,8 @@ import programs
 from page_tables import table
 
 TEXT = """Cold: a new reader each time, nothing kept from the read before; the kernel's page cache is warm. The
-times are the thread's CPU: nothing here waits, and who else uses the machine is left out.
+times are the thread's CPU: nothing here waits, and who else uses the machine is left out. By the wall clock the
+directory tree takes {wall:.1f} ms, which the goal is judged by.
 """
 LABELS = {
     "read_snapshot": "read the largest snapshot (`{largest}`): parse the file, then the node",
@@ -62,18 +63,23 @@ def measure(bench):
              "--benchmark_report_aggregates_only=true"],
             stdout=subprocess.PIPE, timeout=600, check=True,
             env={**os.environ, **{f"RAILHEAD_BENCH_{name}": str(path) for name, path in inputs.items()}})
-    times = {entry["run_name"]: entry["cpu_time"] * TO_MS[entry["time_unit"]]
-             for entry in json.loads(done.stdout)["benchmarks"]
-             if entry.get("aggregate_name") == "median" and not entry.get("error_occurred")}
-    return {"largest": os.path.relpath(largest, programs.ROOT), "times_ms": times}
+    medians = {entry["run_name"]: entry for entry in json.loads(done.stdout)["benchmarks"]
+               if entry.get("aggregate_name") == "median" and not entry.get("error_occurred")}
+    return {"largest": os.path.relpath(largest, programs.ROOT),
+            "times_ms": {name: in_ms(entry, "cpu_time") for name, entry in medians.items()},
+            "read_directory_wall_ms": in_ms(medians["read_directory"], "real_time")}
+
+
+def in_ms(entry, clock):
+    return entry[clock] * TO_MS[entry["time_unit"]]
 
 
 def goal_values(figures):
-    return {"read_directory": figures["times_ms"].get("read_directory")}
+    return {"read_directory": figures["read_directory_wall_ms"]}
 
 
 def section(figures):
     rows = [[LABELS.get(name, name).format(largest=figures["largest"]),
              f"{ms:.2f} ms" if ms >= 0.1 else f"{ms * 1000:.2f} µs"]
             for name, ms in figures["times_ms"].items()]
-    return [TEXT, table(["in this process, without a runtime", "median, CPU"], rows)]
+    return [TEXT.format(wall=figures["read_directory_wall_ms"]), table(["in this process, without a runtime", "median, CPU"], rows)]
