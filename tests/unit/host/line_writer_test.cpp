@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <string>
 #include <thread>
 #include <vector>
@@ -193,6 +195,19 @@ TEST(LineWriter, a_closed_pipe_is_no_end_of_the_process) {
     EXPECT_TRUE(writer.flush(10s));
   }
   EXPECT_EQ(writer.dropped(), 3U);
+}
+
+/// By the thread that calls it, which lets the signal in.
+void write_to_nobody() {
+  Pipe pipe;
+  pipe.read.reset();
+  const auto written = ::write(pipe.write.get(), "x", 1);
+  ::_exit(written < 0 && errno == EPIPE ? 0 : 1);
+}
+
+TEST(BrokenPipes, end_only_a_process_that_does_not_ignore_them) {
+  EXPECT_EXIT(write_to_nobody(), testing::KilledBySignal(SIGPIPE), "");
+  EXPECT_EXIT((ignore_broken_pipes(), write_to_nobody()), testing::ExitedWithCode(0), "");
 }
 
 TEST(LineWriter, a_closed_descriptor_costs_nothing) {
