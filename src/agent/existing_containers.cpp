@@ -115,6 +115,7 @@ void ExistingContainers::ask(const nri::StateCounts& counts, std::chrono::millis
           return report(counts, "");
         }
         if (!asks_again) {
+          report(counts, all.error().message);
           undecided_.clear();
           return table_.reset();
         }

@@ -130,6 +130,8 @@ class AllQuestion final : public QuestionOf<std::vector<container::PodHoldings>>
         *this, stub, queue, until, v1::ListPodResourcesRequest(), &Stub::PrepareAsyncList);
   }
 
+  [[nodiscard]] bool is_patient() const override { return true; }
+
   Work answered() override {
     std::vector<container::PodHoldings> pods;
     for (const auto& pod : answer<ListTry>().pod_resources()) pods.push_back(holdings_in(pod));

@@ -47,6 +47,9 @@ class Question {
   /// The last try used Get, in place of List.
   [[nodiscard]] virtual bool uses_get() const { return false; }
 
+  /// Asked until its time is over, whoever breaks off or has gone meanwhile.
+  [[nodiscard]] virtual bool is_patient() const { return false; }
+
   /// What is to be done on the asker's thread; of the last try, which went well.
   virtual Work answered() = 0;
   virtual Work failed(Error error) = 0;

@@ -178,6 +178,12 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     return std::nullopt;
   }
 
+  /// Whether this is no reason to give up.
+  bool is_asked_again(const Question& question, const Error& why_not) {
+    return question.is_patient() && why_not.code != ErrorCode::unavailable &&
+           now() + milliseconds(kLongestPauseMs) < question.deadline;
+  }
+
   /// Without gRPC, which a node without a kubelet never needs. False: the end came first.
   bool wait_for_kubelet() {
     std::unique_lock lock(mutex_);
@@ -190,8 +196,14 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
       note_nobody(*why_not);
       lock.lock();
       if (is_ending_) return false;
-      for (const auto& question : waiting_) post(question->failed(*why_not));
-      waiting_.clear();
+      std::erase_if(waiting_, [&](const auto& question) {
+        if (is_asked_again(*question, *why_not)) return false;
+        post(question->failed(*why_not));
+        return true;
+      });
+      if (waiting_.empty()) continue;
+      const auto patient = waiting_.size();
+      wake_.wait_for(lock, kBetweenLooks, [&] { return is_ending_ || waiting_.size() > patient; });
     }
     auto queue = std::make_unique<grpc::CompletionQueue>();
     lock.lock();
@@ -293,13 +305,15 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     question->begin(*stub_, *queue_, timespec_in(left), has_get_ && !question->is_for_list);
   }
 
-  /// A kubelet that answered before is waited for a while.
+  /// A kubelet that answered before is waited for a while, and by the patient as long as they can.
   void nobody_answers(Question* question, const Error& error) {
     if (was_heard_) {
       was_heard_ = false;
       restart_until_ = now() + kRestart;
     }
-    if (now() < restart_until_) return try_later(question, error);
+    if (now() < restart_until_ || is_asked_again(*question, error)) {
+      return try_later(question, error);
+    }
     note_nobody(error);
     fail(question, error);
   }

@@ -6,7 +6,7 @@
 // * One thread of ours looks at the socket and serves all questions. It is started by the first
 //   question, and gRPC is by the first kubelet.
 // * A question is tried again inside its time where the kubelet limits its requests, and for 2 s
-//   after a connection that had answered was lost.
+//   after a connection that had answered was lost; one for all pods as long as there is time.
 // * At most 32 questions are with the kubelet at once, the others wait within their time: one that
 //   was stopped reads nothing, and its socket never fills.
 // * There is no kubelet only where its socket is absent or refuses a connection, and nobody has
@@ -62,7 +62,8 @@ class PodResources {
   void pod(const std::string& pod_namespace, const std::string& name,
            std::chrono::milliseconds timeout, Done<container::PodHoldings> done);
 
-  /// What all pods hold, in one answer. On the mailbox's thread, as pod().
+  /// What all pods hold, in one answer. On the mailbox's thread, as pod(). A kubelet that breaks off
+  /// or has gone is asked until `timeout`; only `unavailable` comes before.
   void all(std::chrono::milliseconds timeout, Done<std::vector<container::PodHoldings>> done);
 
   /// What the kubelet believes that the node's plugins offer. From any thread; `done` is never

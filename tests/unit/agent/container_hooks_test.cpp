@@ -729,6 +729,19 @@ TEST_F(SynchronizedContainers, without_a_kubelet_environments_count) {
   EXPECT_EQ(kubelet_.asked_all.size(), 1U);
 }
 
+TEST_F(SynchronizedContainers, for_whom_no_kubelet_ever_answers_are_told_of_again) {
+  begin();
+  log_.set_level(config::LogLevel::info);
+  kubelet_.asked_all.at(0)(Error{ErrorCode::timeout, "kubelet.sock: breaks off"});
+  log_.flush();
+  testing::internal::CaptureStderr();
+  kubelet_.asked_all.at(1)(Error{ErrorCode::timeout, "kubelet.sock: the kubelet has gone"});
+  log_.flush();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("notJudged=1"), HasSubstr("the kubelet has gone")));
+  EXPECT_EQ(kubelet_.asked_all.size(), 2U);
+}
+
 TEST_F(SynchronizedContainers, wait_for_a_silent_kubelet_and_are_asked_for_again) {
   begin();
   log_.set_level(config::LogLevel::info);

@@ -112,6 +112,46 @@ TEST_F(NoKubelet, who_listens_and_gives_no_answer_is_not_an_absent_kubelet) {
   }
 }
 
+TEST_F(NoKubelet, who_breaks_off_is_asked_for_all_pods_until_he_answers) {
+  auto listening = bound_socket(socket_, true);
+  std::thread successor([&] {
+    for (int i = 0; i < 3; ++i) {
+      const host::UniqueFd one(::accept(listening.get(), nullptr, nullptr));
+    }
+    listening.reset();
+    start();
+  });
+  const auto pods = all();
+  successor.join();
+  EXPECT_TRUE(pods) << pods.error().message;
+}
+
+TEST_F(NoKubelet, what_is_no_socket_yet_is_asked_for_all_pods_until_it_is) {
+  ASSERT_EQ(::mkdir(socket_.c_str(), 0700), 0);
+  std::thread successor([&] {
+    std::this_thread::sleep_for(milliseconds(300));  // after the first look, or this shows nothing
+    start();
+  });
+  const auto pods = all();
+  successor.join();
+  EXPECT_TRUE(pods) << pods.error().message;
+}
+
+TEST_F(NoKubelet, an_absent_kubelet_is_not_waited_for_by_who_asks_for_all_pods) {
+  const auto nobody = all();
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ErrorCode::unavailable);
+}
+
+TEST_F(NoKubelet, who_asks_for_all_pods_gives_up_when_his_time_is_over) {
+  ASSERT_EQ(::mkdir(socket_.c_str(), 0700), 0);
+  for (int i = 0; i < 2; ++i) {
+    const auto nobody = all(milliseconds(250));
+    ASSERT_FALSE(nobody);
+    EXPECT_EQ(nobody.error().code, ErrorCode::timeout);
+  }
+}
+
 TEST_F(NoKubelet, who_has_no_room_for_a_connection_is_not_an_absent_kubelet) {
   const auto busy = bound_socket(socket_, false);
   ASSERT_EQ(::listen(busy.get(), 0), 0);
