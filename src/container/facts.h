@@ -57,6 +57,9 @@ struct GpuFacts {
   bool named = false;
   GpuClaim claim = GpuClaim::none;
   bool asks_for_all = false;  ///< the environment says "all"
+  /// CDI devices, of whatever kind: a spec may make GPUs of them. Where device nodes are `source`
+  /// nobody looked.
+  bool names_cdi_devices = false;
   Remarks remarks{8};
 
   /// A GPU that was unknown when the table was made could resolve it.

@@ -103,7 +103,7 @@ bool needs_machine(const container::Facts& facts, const container::Request& requ
   return gpus.named || gpus.asks_for_all || gpus.might_be_new() ||
          gpus.claim != container::GpuClaim::none || allocated.any() || !allocated.remarks.empty() ||
          !allocated.copied.empty() || !facts.wishes.empty() || !request.devices.empty() ||
-         !request.cdi_devices.empty();
+         gpus.names_cdi_devices;
 }
 
 bool needs_kubelet(const container::Facts& facts, const DecisionTable& table) {

@@ -197,8 +197,9 @@ void add_gpu_id(std::string_view id, const DecisionTable& table, GpuEvidence& ev
 }
 
 void add_cdi_name(std::string_view name, const DecisionTable& table, GpuEvidence& evidence) {
-  if (add_from_spec(name, table, evidence)) return;
   const auto equals = name.find('=');
+  if (equals != std::string_view::npos) evidence.names_cdi_devices = true;
+  if (add_from_spec(name, table, evidence)) return;
   if (equals == std::string_view::npos) return;
   const std::string_view kind = name.substr(0, equals);
   const gpu::GpuRow* row = gpu::gpu_row_of_cdi(kind);

@@ -16,6 +16,7 @@ struct GpuEvidence {
   std::vector<std::size_t> gpus;  ///< indices into the node, sorted, unique after `finish`
   std::vector<std::string> unknown;
   std::vector<std::string> ambiguous;
+  bool names_cdi_devices = false;  ///< of whatever kind
 
   /// Everything that it names is a GPU of this node.
   [[nodiscard]] bool complete() const { return unknown.empty() && ambiguous.empty(); }

@@ -148,8 +148,9 @@ bool take_allocated(const container::Request& request, const DecisionTable& tabl
       take(from_device_nodes(request, table), container::GpuSource::device_nodes, facts)) {
     return true;
   }
-  return take(from_cdi_names(request, table, facts.remarks), container::GpuSource::cdi_names,
-              facts);
+  GpuEvidence named = from_cdi_names(request, table, facts.remarks);
+  facts.names_cdi_devices = named.names_cdi_devices;
+  return take(std::move(named), container::GpuSource::cdi_names, facts);
 }
 
 /// Keeps of the GPUs that are held those that a weaker source names, too.
@@ -271,6 +272,7 @@ container::GpuFacts gpus_of(const container::Request& request, const DecisionTab
     return facts;
   }
   GpuEvidence mounts = from_mounts(request, table);
+  facts.names_cdi_devices |= environment.names_cdi_devices || mounts.names_cdi_devices;
   if (mounts.empty() && environment.empty()) return facts;
   if (mounts.empty()) {
     take_claim({std::move(environment), container::GpuSource::environment}, answer, table, facts);

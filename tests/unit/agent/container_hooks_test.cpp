@@ -428,6 +428,24 @@ TEST_F(WaitingHook, to_which_no_machine_matters_does_not_wait_for_one) {
   EXPECT_EQ(stale(), 0);
 }
 
+TEST_F(WaitingHook, whoever_names_a_cdi_device_waits_for_the_reader) {
+  const std::vector<std::function<void(ContainerBuilder&)>> forms{
+      [](auto& container) { container.cdi("example.com/gpu=0"); },
+      [](auto& container) { container.annotation("cdi.k8s.io/plugin", "example.com/gpu=0"); },
+      [](auto& container) { container.env("NVIDIA_VISIBLE_DEVICES=example.com/gpu=0"); },
+      [](auto& container) {
+        container.mount("/var/run/nvidia-container-devices/cdi/example.com/gpu/0", "/dev/null");
+      }};
+  for (const auto& form : forms) {
+    machine_.behind = true;
+    ContainerBuilder naming;
+    form(naming);
+    ask(naming);
+    EXPECT_FALSE(answer_) << "its spec may just have been written";
+    answer_.reset();
+  }
+}
+
 TEST_F(WaitingHook, waits_for_whatever_a_machine_could_have) {
   machine_.behind = true;
   std::vector<ContainerBuilder> containers(6);
