@@ -58,6 +58,7 @@ MachineChanges LinkNews::take(std::string_view datagram) {
     ifinfomsg link{};
     if (message->payload.size() < sizeof link) continue;
     std::memcpy(&link, message->payload.data(), sizeof link);
+    if (link.ifi_family != AF_UNSPEC) continue;  // of a bridge, about its port
     if (gone) {
       flags_.erase(link.ifi_index);  // the device's own event tells the rest
       continue;

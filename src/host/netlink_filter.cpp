@@ -43,24 +43,30 @@ constexpr int kEnd = BPF_RET | BPF_K;
 
 /// "add@/devices/virtual/net/...": X is where the path begins. Source of the words before it:
 /// lib/kobject_uevent.c, kobject_actions: add; bind, move; change, online, remove, unbind; offline.
+/// What is below lo passes: siw has made its device a child of it (siw_device_create, Linux 5.10).
 constexpr std::array kVirtualNetdevs{
     do_this(kSetX, 4),        do_this(kByte, 3),         skip('@', 7, 0),  //
     do_this(kSetX, 5),        do_this(kByte, 4),         skip('@', 4, 0),  //
     do_this(kSetX, 7),        do_this(kByte, 6),         skip('@', 1, 0),  //
     do_this(kSetX, 8),                                                     //
-    do_this(kWordAfterX, 0),  skip(word("/dev"), 0, 11),                   //
-    do_this(kWordAfterX, 4),  skip(word("ices"), 0, 9),                    //
-    do_this(kWordAfterX, 8),  skip(word("/vir"), 0, 7),                    //
-    do_this(kWordAfterX, 12), skip(word("tual"), 0, 5),                    //
-    do_this(kWordAfterX, 16), skip(word("/net"), 0, 3),                    //
+    do_this(kWordAfterX, 0),  skip(word("/dev"), 0, 13),                   //
+    do_this(kWordAfterX, 4),  skip(word("ices"), 0, 11),                   //
+    do_this(kWordAfterX, 8),  skip(word("/vir"), 0, 9),                    //
+    do_this(kWordAfterX, 12), skip(word("tual"), 0, 7),                    //
+    do_this(kWordAfterX, 16), skip(word("/net"), 0, 5),                    //
+    do_this(kWordAfterX, 20), skip(word("/lo/"), 3, 0),                    //
     do_this(kByteAfterX, 20), skip('/', 0, 1),                             //
     do_this(kEnd, kNothing),  do_this(kEnd, kAll),
 };
 
 constexpr std::uint32_t kAttributesOfLink = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(ifinfomsg));
 
-/// By IFLA_LINKINFO's IFLA_INFO_KIND. Devices have none, and members of a bond only another one.
+/// By IFLA_LINKINFO's IFLA_INFO_KIND. Devices have none, and members of a bond only another one. A
+/// bridge tells of its ports in messages of its own family, without it; what they say of a device
+/// the device's own message says too (net/bridge/br_netlink.c, br_info_notify).
 constexpr std::array kMadeLinks{
+    do_this(kByte, NLMSG_HDRLEN),  // ifi_family
+    skip(AF_UNSPEC, 0, 11),
     do_this(kSetA, kAttributesOfLink),
     do_this(kSetX, IFLA_LINKINFO),
     do_this(kExtension, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_NLATTR)),

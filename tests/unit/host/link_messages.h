@@ -14,8 +14,9 @@ namespace railhead::test {
 
 /// Of an interface that is called "x" and its index.
 inline std::string link(int index, unsigned flags, const std::string& attributes = "",
-                        unsigned type = RTM_NEWLINK) {
+                        unsigned type = RTM_NEWLINK, unsigned char family = AF_UNSPEC) {
   ifinfomsg header{};
+  header.ifi_family = family;
   header.ifi_index = index;
   header.ifi_flags = flags;
   const auto name = text_attribute(IFLA_IFNAME, ("x" + std::to_string(index)).c_str());

@@ -54,6 +54,7 @@ TEST(NetlinkFilter, the_netdevs_of_pods_do_not_wake_who_waits_for_a_machine) {
   Filtered socket(host::leave_out_virtual_netdevs);
   for (const std::string action : kActions) {
     EXPECT_FALSE(socket.lets_pass(uevent(action, "/devices/virtual/net/veth1a2b", "net")));
+    EXPECT_FALSE(socket.lets_pass(uevent(action, "/devices/virtual/net/lo1", "net")));
     EXPECT_FALSE(
         socket.lets_pass(uevent(action, "/devices/virtual/net/veth1a2b/queues/rx-0", "queues")));
   }
@@ -65,7 +66,7 @@ TEST(NetlinkFilter, every_other_event_comes) {
     for (const auto* path :
          {"/devices/pci0000:15/0000:15:01.0/0000:18:00.0/net/eth0", "/module/mlx5_core",
           "/devices/virtual/infiniband/rxe0", "/devices/virtual/misc/rdma_cm",
-          "/devices/virtual/net_of_others/x", "/bus/pci/drivers/nvidia", "/"}) {
+          "/devices/virtual/net/lo/infiniband/siw0", "/devices/virtual/net_of_others/x", "/bus/pci/drivers/nvidia", "/"}) {
       EXPECT_TRUE(socket.lets_pass(uevent(action, path, "net"))) << action << " " << path;
     }
   }
@@ -85,6 +86,18 @@ TEST(NetlinkFilter, links_that_software_made_do_not_come) {
     EXPECT_FALSE(socket.lets_pass(link(7, IFF_UP, made_as(kind), RTM_DELLINK))) << kind;
     EXPECT_FALSE(host::LinkNews().take(link(7, IFF_UP, made_as(kind)))) << "and would say nothing";
   }
+}
+
+TEST(NetlinkFilter, what_a_bridge_tells_of_its_ports_does_not_come) {
+  Filtered socket(host::leave_out_made_links);
+  host::LinkNews links;
+  (void)links.take(link(7, IFF_UP));
+  for (const auto type : {RTM_NEWLINK, RTM_DELLINK}) {
+    const auto of_port = link(7, 0, "", type, AF_BRIDGE);
+    EXPECT_FALSE(socket.lets_pass(of_port));
+    EXPECT_FALSE(links.take(of_port));
+  }
+  EXPECT_FALSE(links.take(link(7, IFF_UP))) << "it is as it was";
 }
 
 TEST(NetlinkFilter, links_of_devices_bonds_and_ipoib_come) {
