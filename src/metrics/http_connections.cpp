@@ -3,6 +3,7 @@
 
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <utility>
@@ -36,10 +37,17 @@ asio::generic::stream_protocol::endpoint remote_endpoint(const HttpConnections::
 }
 
 /// What was written to a socket and its peer has not taken: of TCP not acknowledged (tcp(7)), of a
-/// Unix socket not read (unix(7)). 0 where it cannot be known.
+/// Unix socket not read (unix(7)). 0 where it cannot be known, and where the peer has reset the
+/// connection: TCP counts on then.
 int not_taken(HttpConnections::Socket& socket) {
+  int failure = 0;
+  socklen_t size = sizeof failure;
+  const int descriptor = socket.native_handle();
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &size) != 0 || failure != 0) {
+    return 0;
+  }
   int bytes = 0;
-  return ::ioctl(socket.native_handle(), SIOCOUTQ, &bytes) == 0 ? bytes : 0;
+  return ::ioctl(descriptor, SIOCOUTQ, &bytes) == 0 ? bytes : 0;
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace railhead::metrics {
 /// header nothing is read.
 ///
 /// An answer is under way until its reader has taken it: what lies in the kernel meanwhile counts
-/// as the agent's memory, and would count on if the socket were closed.
+/// as the agent's memory, and would count on if the socket were closed. Of TCP the kernel drops it
+/// when we close; a Unix socket has it until its reader is gone, and only root may be one.
 class HttpConnections : public std::enable_shared_from_this<HttpConnections> {
  public:
   using Socket = boost::asio::generic::stream_protocol::socket;

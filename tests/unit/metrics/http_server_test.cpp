@@ -31,6 +31,9 @@ using namespace std::chrono_literals;
 
 constexpr const char* kAsk = "GET /page HTTP/1.1\r\nHost: a\r\n\r\n";
 
+/// Within this time the server sees who has taken his answer.
+constexpr auto kLook = 100ms;
+
 class HttpServerTest : public testing::Test {
  protected:
   HttpServerTest() {
@@ -71,6 +74,19 @@ class HttpServerTest : public testing::Test {
       settle();
     }
     return clients;
+  }
+
+  /// The same, who ask and whose kernel takes hardly any of the answer.
+  std::list<tcp::socket> lazy_readers(std::size_t count) {
+    std::list<tcp::socket> readers;
+    for (std::size_t i = 0; i < count; ++i) {
+      tcp::socket& reader = readers.emplace_back(loop_, tcp::v4());
+      reader.set_option(asio::socket_base::receive_buffer_size(1));  // as little as there is
+      reader.connect(endpoint());
+      asio::write(reader, asio::buffer(std::string(kAsk)));
+      settle();
+    }
+    return readers;
   }
 
   /// Runs the loop until it has nothing to do at once.
@@ -197,14 +213,7 @@ TEST_F(HttpServerTest, answers_that_nobody_reads_make_room_for_each_other_alone)
 TEST_F(HttpServerTest, an_answer_that_lies_unread_in_the_kernel_keeps_its_place) {
   answer_ = std::string(30'000, 'x');
   open();
-  std::list<tcp::socket> readers;
-  for (std::size_t i = 0; i < 3 * HttpConnections::kMostAnswers; ++i) {
-    tcp::socket& reader = readers.emplace_back(loop_, tcp::v4());
-    reader.set_option(asio::socket_base::receive_buffer_size(1));  // as little as there is
-    reader.connect(endpoint());
-    asio::write(reader, asio::buffer(std::string(kAsk)));
-    settle();
-  }
+  auto readers = lazy_readers(3 * HttpConnections::kMostAnswers);
   std::size_t whole = 0;
   for (auto& reader : readers) {
     if (rest(reader).ends_with(answer_)) ++whole;
@@ -217,13 +226,27 @@ TEST_F(HttpServerTest, an_answer_that_lies_unread_in_the_kernel_keeps_its_place)
 TEST_F(HttpServerTest, an_answer_that_was_taken_makes_room) {
   answer_ = std::string(30'000, 'x');
   open();
-  std::list<tcp::socket> readers;
-  for (std::size_t i = 0; i < 2 * HttpConnections::kMostAnswers; ++i) {
-    auto& reader = readers.emplace_back(connected());
-    asio::write(reader, asio::buffer(std::string(kAsk)));
-    settle();
+  auto slow = lazy_readers(1);
+  for (int round = 0; round < 2; ++round) {
+    auto readers = many(HttpConnections::kMostAnswers - 1, kAsk);
+    for (auto& reader : readers) EXPECT_THAT(rest(reader), EndsWith(answer_));
+    loop_.run_for(kLook);
   }
-  for (auto& reader : readers) EXPECT_THAT(rest(reader), EndsWith(answer_));
+  EXPECT_THAT(rest(slow.front()), EndsWith(answer_)) << "the oldest had to give up its place";
+}
+
+TEST_F(HttpServerTest, a_reader_that_resets_its_connection_makes_room) {
+  answer_ = std::string(30'000, 'x');
+  open();
+  auto slow = lazy_readers(1);
+  for (int round = 0; round < 2; ++round) {
+    for (auto& reader : lazy_readers(HttpConnections::kMostAnswers - 1)) {
+      reader.set_option(asio::socket_base::linger(true, 0));
+      reader.close();
+    }
+    loop_.run_for(kLook);
+  }
+  EXPECT_THAT(rest(slow.front()), EndsWith(answer_)) << "the oldest had to give up its place";
 }
 
 TEST_F(HttpServerTest, answers_together_are_bounded_by_their_bytes) {
