@@ -62,8 +62,8 @@ class PodResources {
   void pod(const std::string& pod_namespace, const std::string& name,
            std::chrono::milliseconds timeout, Done<container::PodHoldings> done);
 
-  /// What all pods hold, in one answer. On the mailbox's thread, as pod(). A kubelet that breaks off
-  /// or has gone is asked until `timeout`; only `unavailable` comes before.
+  /// What all pods hold, in one answer. On the mailbox's thread, as pod(). A kubelet that breaks
+  /// off or has gone is asked until `timeout`; only `unavailable` comes before.
   void all(std::chrono::milliseconds timeout, Done<std::vector<container::PodHoldings>> done);
 
   /// What the kubelet believes that the node's plugins offer. From any thread; `done` is never

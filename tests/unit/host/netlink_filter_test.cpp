@@ -66,7 +66,8 @@ TEST(NetlinkFilter, every_other_event_comes) {
     for (const auto* path :
          {"/devices/pci0000:15/0000:15:01.0/0000:18:00.0/net/eth0", "/module/mlx5_core",
           "/devices/virtual/infiniband/rxe0", "/devices/virtual/misc/rdma_cm",
-          "/devices/virtual/net/lo/infiniband/siw0", "/devices/virtual/net_of_others/x", "/bus/pci/drivers/nvidia", "/"}) {
+          "/devices/virtual/net/lo/infiniband/siw0", "/devices/virtual/net_of_others/x",
+          "/bus/pci/drivers/nvidia", "/"}) {
       EXPECT_TRUE(socket.lets_pass(uevent(action, path, "net"))) << action << " " << path;
     }
   }
