@@ -137,7 +137,7 @@ TEST_F(NoKubelet, what_is_no_socket_yet_is_asked_for_all_pods_until_it_is) {
   EXPECT_TRUE(pods) << pods.error().message;
 }
 
-TEST_F(NoKubelet, an_absent_kubelet_is_not_waited_for_by_who_asks_for_all_pods) {
+TEST_F(NoKubelet, for_an_absent_kubelet_no_question_waits) {
   const auto nobody = all();
   ASSERT_FALSE(nobody);
   EXPECT_EQ(nobody.error().code, ErrorCode::unavailable);
