@@ -127,10 +127,12 @@ TEST_F(NoKubelet, who_breaks_off_is_asked_for_all_pods_until_he_answers) {
 }
 
 TEST_F(NoKubelet, what_is_no_socket_yet_is_asked_for_all_pods_until_it_is) {
-  ASSERT_EQ(::mkdir(socket_.c_str(), 0700), 0);
+  ASSERT_EQ(::mkfifo(socket_.c_str(), 0600), 0);
   std::thread successor([&] {
     std::this_thread::sleep_for(milliseconds(300));  // after the first look, or this shows nothing
-    start();
+    const auto other = directory_ / "other.sock";
+    start_at(other);
+    std::filesystem::rename(other, socket_);  // at no time there is nothing: that is no kubelet
   });
   const auto pods = all();
   successor.join();

@@ -68,8 +68,12 @@ class PodResourcesTest : public testing::Test {
   /// As a kubelet does: the socket of the one before goes first.
   void start() {
     std::filesystem::remove(socket_);
+    start_at(socket_);
+  }
+
+  void start_at(const std::string& path) {
     grpc::ServerBuilder builder;
-    builder.AddListeningPort("unix:" + socket_, grpc::InsecureServerCredentials());
+    builder.AddListeningPort("unix:" + path, grpc::InsecureServerCredentials());
     builder.RegisterService(&kubelet_);
     server_ = builder.BuildAndStart();
     ASSERT_TRUE(server_);
