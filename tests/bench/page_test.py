@@ -15,6 +15,7 @@ sys.path[:0] = [str(HERE)]
 
 import counts  # noqa: E402
 import goals  # noqa: E402
+import kept_code  # noqa: E402
 import page  # noqa: E402
 import page_tables  # noqa: E402
 import sizes  # noqa: E402
@@ -120,6 +121,20 @@ class Page(unittest.TestCase):
         parts = copy.deepcopy(recorded())
         parts["disturbances"]["figures"]["unread_log"].update(recovered=False)
         self.assertIn(", and all later |", page.render(parts, COMMIT, LAB, None))
+
+
+class KeptCode(unittest.TestCase):
+    SECTIONS = "  [12] .text.container_path PROGBITS        0000000000001000 001000 000800 00  AX  0   0 16\n"
+
+    def test_what_is_given_back_is_not_what_is_kept(self):
+        own = kept_code.mapped("5000-6000 r--p 0 00:01 7   /p\n6000-9000 r-xp 0 00:01 7   /p\n9000-a000 rw-p 0 00:00 0\n", "/p")
+        self.assertEqual(range(0x5000, 0x9000), own)
+        section = kept_code.kept_section(self.SECTIONS)
+        self.assertEqual(range(0x1000, 0x1800), section)
+        self.assertEqual("", kept_code.problem(section, own, [range(0x5000, 0x6000), range(0x7000, 0x9000)]))
+        self.assertIn("gives back what runs", kept_code.problem(section, own, [range(0x6000, 0x7000)]))
+        self.assertIn("nothing of its code", kept_code.problem(section, own, [range(0x20000, 0x21000)]))
+        self.assertIn("no section", kept_code.problem(kept_code.kept_section(""), own, [range(0x5000, 0x6000)]))
 
 
 class Goals(unittest.TestCase):

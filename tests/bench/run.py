@@ -24,6 +24,7 @@ import traceback
 
 import code_order
 import goals
+import kept_code
 import page
 from page_tables import is_same_program
 from programs import ROOT, Bench
@@ -131,7 +132,8 @@ def stamp(args, commit, seconds):
 
 
 def check_counts(bench):
-    """Prints each count beside its goal; 1 if one is above that, or above what had been reached."""
+    """Prints each count beside its goal; 1 if one is above that, or above what had been reached, or if what runs for
+    each container is given back."""
     figures = page.counts.measure(bench)
     print("\n".join(page.counts.section(figures)))
     values = page.counts.goal_values(figures)
@@ -142,6 +144,9 @@ def check_counts(bench):
         missed += not met
         print(f"{goal.text}: {goal.shown(values[goal.key])}, wanted {goal.wanted}, kept {kept.wanted}: "
               f"{'met' if met else 'NOT MET'}")
+    lost = kept_code.check(bench)
+    missed += bool(lost)
+    print(lost or "what runs for each container stays in memory")
     return 1 if missed else 0
 
 
