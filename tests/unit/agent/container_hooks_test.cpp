@@ -428,33 +428,18 @@ TEST_F(WaitingHook, to_which_no_machine_matters_does_not_wait_for_one) {
   EXPECT_EQ(stale(), 0);
 }
 
-TEST_F(WaitingHook, whoever_names_a_cdi_device_waits_for_the_reader) {
-  const std::vector<std::function<void(ContainerBuilder&)>> forms{
-      [](auto& container) { container.cdi("example.com/gpu=0"); },
-      [](auto& container) { container.annotation("cdi.k8s.io/plugin", "example.com/gpu=0"); },
-      [](auto& container) { container.env("NVIDIA_VISIBLE_DEVICES=example.com/gpu=0"); },
-      [](auto& container) {
-        container.mount("/var/run/nvidia-container-devices/cdi/example.com/gpu/0", "/dev/null");
-      }};
-  for (const auto& form : forms) {
-    machine_.behind = true;
-    ContainerBuilder naming;
-    form(naming);
-    ask(naming);
-    EXPECT_FALSE(answer_) << "its spec may just have been written";
-    answer_.reset();
-  }
-}
-
 TEST_F(WaitingHook, waits_for_whatever_a_machine_could_have) {
   machine_.behind = true;
-  std::vector<ContainerBuilder> containers(6);
+  std::vector<ContainerBuilder> containers(9);
   containers[0].cdi("example.com/gpu=0");
   containers[1].device("/dev/dri/renderD128", 226, 128);
   containers[2].env("NVIDIA_VISIBLE_DEVICES=all");
   containers[3].pod_annotation("nics.railhead.io/container.main", "mlx5_9");
   containers[5].env("NVIDIA_VISIBLE_DEVICES=3");
   containers[4].annotation("allocation.railhead.io/rdma.io/unknown", "0000:18:00.0");
+  containers[6].annotation("cdi.k8s.io/plugin", "example.com/gpu=0");
+  containers[7].env("NVIDIA_VISIBLE_DEVICES=example.com/gpu=0");
+  containers[8].mount("/var/run/nvidia-container-devices/cdi/example.com/gpu/0", "/dev/null");
   for (auto& container : containers) {
     ask(container);
     EXPECT_FALSE(answer_) << &container - containers.data();
