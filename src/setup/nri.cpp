@@ -16,6 +16,7 @@
 #include "data/below.h"
 #include "data/toml.h"
 #include "setup/plan.h"
+#include "system/file_owner.h"
 
 namespace railhead::setup {
 namespace {
@@ -122,21 +123,16 @@ class ContainerdNri {
         .id = "nri.enabled", .title = "containerd takes NRI plugins", .before = std::move(before)};
   }
 
-  /// Programs that write this file anew at each start would take our change away.
-  [[nodiscard]] std::string writer_of(const std::string& path) const {
-    if (path.find("/rancher/") == std::string::npos) return "";
-    return "K3s and RKE2 write " + path +
-           " at each start: put the table [plugins.\"io.containerd.nri.v1.nri\"] with disable = "
-           "false into the template beside it, config.toml.tmpl (config-v3.toml.tmpl for "
-           "containerd 2)";
-  }
-
   [[nodiscard]] Step changed(const std::vector<Edit>& edits) const {
     Step change = step("disabled");
     std::vector<FileText> files;
     for (const auto& [path, text, edited] : edits) {
-      const std::string writer = writer_of(path);
-      if (!writer.empty()) return refused(std::move(change), writer);
+      const auto owner =
+          system::owner_of_file(path, edited.value_or(""), situation_.system.runtime.unit);
+      if (owner.is_somebody()) {
+        return refused(std::move(change),
+                       path + " is written by " + owner.name + " (" + owner.sign + ")");
+      }
       if (!text) return refused(std::move(change), text.error().message);
       change.after += (change.after.empty() ? "disable = false in " : ", ") + path;
       files.push_back({path, *text, edited});
@@ -204,28 +200,21 @@ std::string unknown_schema(const system::ContainerdFiles& config) {
          ", a pattern that setup does not read";
 }
 
-bool has_files(const std::vector<system::ConfigFile>& files) {
-  return std::ranges::any_of(files, [](const auto& file) { return file.content.known(); });
-}
-
 }  // namespace
 
 void plan_nri(const Situation& situation, Plan& plan) {
   if (!situation.wanted.nri) return;
   const auto& system = situation.system;
-  for (const auto* files : {&system.crio, &system.containerd.files}) {
-    const auto* file = unreadable(*files);
-    if (file != nullptr) return plan.push_back(waiting(file->path + ": " + file->content.error));
-  }
-  if (has_files(system.crio) || system.processes.find("crio") != nullptr)
-    return plan.push_back(crio_step(situation, system.crio));
-  const bool has_unit = std::ranges::any_of(system.units, [](const auto& unit) {
-    return unit.name == "containerd" && !unit.path.empty();
-  });
-  if (!has_files(system.containerd.files) && !has_unit && !system.nri_socket() &&
-      system.processes.find("containerd") == nullptr) {
+  const auto& runtime = system.runtime;
+  if (!runtime.unknown.empty()) return plan.push_back(waiting(runtime.unknown));
+  if (!runtime.is_here() && !system.nri_socket())
     return plan.push_back(waiting("neither containerd nor CRI-O is here"));
-  }
+  if (runtime.is_here() && !runtime.is("crio") && !runtime.is("containerd"))
+    return plan.push_back(waiting(runtime.name + " takes no NRI plugins (" + runtime.basis + ")"));
+  const auto& files = runtime.is("crio") ? system.crio : system.containerd.files;
+  if (const auto* file = unreadable(files))
+    return plan.push_back(waiting(file->path + ": " + file->content.error));
+  if (runtime.is("crio")) return plan.push_back(crio_step(situation, system.crio));
   std::string unknown = unknown_schema(system.containerd);
   if (!unknown.empty()) return plan.push_back(waiting(std::move(unknown)));
   plan.push_back(ContainerdNri(situation, system.containerd).make());

@@ -110,9 +110,10 @@ int ContainerdFiles::version() const {
   return found == nullptr ? 1 : static_cast<int>(found->as_unsigned().value_or(1U));
 }
 
-std::vector<ConfigFile> read_crio_files(host::Host& host) {
-  std::vector<ConfigFile> files = {read_toml(host, "/etc/crio/crio.conf")};
-  for (const auto& path : files_named(host, "/etc/crio/crio.conf.d/*")) {
+std::vector<ConfigFile> read_crio_files(host::Host& host, const std::string& main,
+                                        const std::string& drop_ins) {
+  std::vector<ConfigFile> files = {read_toml(host, main)};
+  for (const auto& path : files_named(host, drop_ins + "/*")) {
     if (files.size() == kMaxRuntimeFiles) break;
     files.push_back(read_toml(host, path));
   }

@@ -48,6 +48,8 @@ ContainerdFiles read_containerd_files(host::Host& host, const std::string& main)
 
 /// crio.conf and its drop-ins, in the order in which CRI-O reads them; the last one counts
 /// (crio.conf.d(5)).
-std::vector<ConfigFile> read_crio_files(host::Host& host);
+std::vector<ConfigFile> read_crio_files(host::Host& host,
+                                        const std::string& main = "/etc/crio/crio.conf",
+                                        const std::string& drop_ins = "/etc/crio/crio.conf.d");
 
 }  // namespace railhead::system

@@ -8,25 +8,22 @@
 namespace railhead::system {
 namespace {
 
-/// The file behind --config or -c: arguments end with a NUL each.
-std::string config_of(std::string_view command_line) {
-  const auto words = split(command_line, '\0');
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if ((words[i] == "--config" || words[i] == "-c") && i + 1 < words.size()) {
-      return std::string(words[i + 1]);
-    }
-    constexpr std::string_view kJoined = "--config=";
-    if (words[i].starts_with(kJoined)) return std::string(words[i].substr(kJoined.size()));
-  }
-  return "";
+/// Each ends with a NUL; the first one is the program.
+std::vector<std::string> arguments_of(std::string_view command_line) {
+  while (command_line.ends_with('\0')) command_line.remove_suffix(1);
+  std::vector<std::string> arguments;
+  for (const auto word : split(command_line, '\0')) arguments.emplace_back(word);
+  arguments.erase(arguments.begin());
+  return arguments;
 }
 
 Service service_at(const Gather& gather, std::string name, int pid) {
-  Service service{std::move(name), pid, {}, {}};
+  Service service{std::move(name), pid, {}, {}, {}};
   const auto folder = "/proc/" + std::to_string(pid);
   service.facts = fact_of(folder + "/limits", host::read_process(gather.host, "/proc", pid));
   const auto command_line = gather.host.read(folder + "/cmdline");
-  if (command_line && *command_line) service.config = config_of(**command_line);
+  if (command_line && *command_line) service.arguments = arguments_of(**command_line);
+  service.config = argument_of(service.arguments, {"config", "c"}).value_or("");
   return service;
 }
 

@@ -19,6 +19,7 @@
 #include "node/pci_config.h"
 #include "system/fact.h"
 #include "system/log_patterns.h"
+#include "system/node_runtime.h"
 #include "system/runtime_files.h"
 #include "system/units.h"
 #include "usage/nfs_declarations.h"
@@ -70,15 +71,17 @@ inline std::array<std::string, 2> traffic_class_paths(const std::string& nic, un
 }
 
 /// Processes that are looked for.
-inline constexpr std::array<std::string_view, 4> kServiceNames = {"containerd", "crio", "kubelet",
-                                                                  "railhead"};
+inline constexpr std::array<std::string_view, 8> kServiceNames = {
+    "containerd",  "crio",       "kubelet",   "railhead",
+    "cri-dockerd", "k3s-server", "k3s-agent", "kubelite"};
 
 /// A process that others depend on.
 struct Service {
   std::string name;  ///< one of kServiceNames
   int pid = 0;
-  Fact<host::ProcessFacts> facts;  ///< at /proc/PID/limits
-  std::string config;              ///< the file that its command line names; "": none
+  Fact<host::ProcessFacts> facts;      ///< at /proc/PID/limits
+  std::string config;                  ///< the file that its command line names; "": none
+  std::vector<std::string> arguments;  ///< without the program
 
   friend bool operator==(const Service&, const Service&) = default;
 };
@@ -123,6 +126,8 @@ struct System {
   Processes processes;
   std::vector<Unit> units;  ///< of containerd, CRI-O and the kubelet
   std::vector<BootModule> boot_modules;
+  NodeRuntime runtime;  ///< that the kubelet uses
+  /// What this runtime reads; the other one's are those of its default place.
   ContainerdFiles containerd;
   std::vector<ConfigFile> crio;
   std::map<node::PciAddress, Fact<node::PciConfig>> pci_config;

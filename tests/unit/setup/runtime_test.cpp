@@ -159,7 +159,7 @@ TEST(PlanNri, the_file_of_the_running_containerd_counts) {
                                            67));
   tree.write("var/lib/rancher/k3s/agent/etc/containerd/config.toml", "version = 2\n");
   EXPECT_EQ(nri(tree).state, StepState::refused);
-  EXPECT_THAT(nri(tree).reason, HasSubstr("into the template beside it"));
+  EXPECT_THAT(nri(tree).reason, HasSubstr("/var/lib/rancher/k3s/agent/etc/containerd/config.toml"));
 }
 
 TEST(PlanNri, crio_has_it_unless_a_file_says_no) {
@@ -219,6 +219,8 @@ TEST(FilesStep, a_file_that_another_one_overrules_is_not_enough) {
   EXPECT_EQ(memlock.before, "LimitMEMLOCK=65536");
   EXPECT_THAT(memlock.reason, HasSubstr("/" + drop_in + " says otherwise, and counts more than"));
 
+  fs::remove(tree.at("usr/lib/systemd/system/containerd.service"));
+  tree.service("crio");
   tree.write("etc/crio/crio.conf.d/zz.conf", "[crio.nri]\nenable_nri = false\n");
   const auto crio = with_file_of_ours(tree, "nri: true");
   EXPECT_EQ(crio.state, StepState::refused);
