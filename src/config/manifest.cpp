@@ -19,21 +19,31 @@ constexpr std::string_view kConfigMap = "ConfigMap";
 constexpr std::array<std::string_view, 3> kKinds{kConfigMap, "NicClusterPolicy", "NicNodePolicy"};
 
 /// A block (`key: |`) as it stands in the manifest, below as many empty lines as there are lines
-/// before it. Absent for a text that is not written so.
-std::optional<std::string> block_in_place(const std::vector<std::string_view>& lines,
+/// before it. Absent for a text that is not written so. Reads no further than the text is long,
+/// because a manifest may have many.
+std::optional<std::string> block_in_place(std::span<const std::string_view> lines,
                                           const data::Value& scalar) {
-  std::string in_place(scalar.mark.line, '\n');
+  const auto wanted = trim(scalar.scalar);
+  std::string block;
   std::string content;
   std::size_t indent = 0;
+  auto first = std::string::npos;  // what is no white space
   for (std::size_t at = scalar.mark.line; at < lines.size(); ++at) {
     const auto line = lines[at];
     const auto begin = line.find_first_not_of(" \r");
     if (content.empty()) indent = begin;
     if (begin < indent) break;
-    in_place.append(line).append("\n");
+    block.append(line).append("\n");
+    const auto words = trim(line);
+    if (!words.empty()) {
+      const auto begin_of_words = content.size() + line.find(words.front()) - indent;
+      first = std::min(first, begin_of_words);
+      if (begin_of_words + words.size() - first > wanted.size()) return std::nullopt;
+    }
     content.append(line.substr(std::min(indent, line.size()))).append("\n");
   }
-  return trim(content) == trim(scalar.scalar) ? std::optional(std::move(in_place)) : std::nullopt;
+  if (trim(content) != wanted) return std::nullopt;
+  return std::string(scalar.mark.line, '\n') + block;
 }
 
 }  // namespace
@@ -64,7 +74,7 @@ std::vector<ManifestText> texts_in_manifest(const data::Value& root) {
   return texts;
 }
 
-ConfigFile file_in_manifest(const std::string& manifest, const std::vector<std::string_view>& lines,
+ConfigFile file_in_manifest(const std::string& manifest, std::span<const std::string_view> lines,
                             const ManifestText& text) {
   if (auto block = block_in_place(lines, *text.value)) return {manifest, *std::move(block)};
   return {data::place_in(manifest, text.value->mark) + ": " + text.path, text.value->scalar};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,7 @@ std::vector<ManifestText> texts_in_manifest(const data::Value& root);
 /// Such a text as a file of its own. A block (`key: |`) keeps the manifest's name and line numbers,
 /// so that messages name the place in the manifest; `lines` are the manifest's. Any other text is
 /// named after the manifest, its place there and its key.
-ConfigFile file_in_manifest(const std::string& manifest, const std::vector<std::string_view>& lines,
+ConfigFile file_in_manifest(const std::string& manifest, std::span<const std::string_view> lines,
                             const ManifestText& text);
 
 /// All of them. Malformed: there is none; too_large: more than 256.

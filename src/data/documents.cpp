@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-
 namespace railhead::data {
 namespace {
 
@@ -21,7 +19,8 @@ std::vector<Document> documents_in(std::string_view text) {
   std::size_t begin = 0;
   std::size_t at = 0;
   unsigned lines = 0;
-  for (const auto line : split(text, '\n')) {
+  while (at < text.size()) {
+    const auto line = text.substr(at, text.find('\n', at) - at);
     if (separates_documents(line)) {
       document.text = text.substr(begin, at - begin);
       documents.push_back(document);

@@ -71,7 +71,7 @@ std::string_view to_string(Severity severity) {
 Finding& Found::add(const Object& object, data::Mark mark, std::string what) {
   const bool is_kept = ++count_ <= kMostOfOneRule;
   auto& finding = is_kept ? all_.emplace_back() : left_out_;
-  finding = {rule_.id, rule_.severity,  object.label(),         object.file,
+  finding = {rule_.id, rule_.severity,  object.label(),         object.file(),
              mark,     std::move(what), std::string(rule_.why), std::string(rule_.remedy)};
   return finding;
 }

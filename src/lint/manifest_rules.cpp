@@ -15,9 +15,9 @@ namespace {
 void report_unread(const Given& given, Found& found, bool is_wrong) {
   for (const auto& unread : given.unread) {
     if (unread.is_wrong != is_wrong) continue;
-    Object object;
-    object.file = unread.file;
-    found.add(object, unread.mark, unread.what).object = "document";
+    auto& finding = found.add(Object(), unread.mark, unread.what);
+    finding.object = "document";
+    finding.file = unread.file;
   }
 }
 

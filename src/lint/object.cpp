@@ -58,11 +58,13 @@ void add_object(Object object, Objects& objects) {
   }
   for (auto& entry : object.root.entries) {
     if (entry.key != "items") continue;
+    // Growing by doubling would need half as much again.
+    const auto count = entry.value.items.size();
+    if (count > objects.all.size()) objects.all.reserve(objects.all.size() + count);
     for (auto& item : entry.value.items) {
+      if (item.entries.empty()) continue;
       auto one = object_of(std::move(item));
-      one.file = object.file;
-      one.text = object.text;
-      one.before = object.before;
+      one.source = object.source;
       add_object(std::move(one), objects);
     }
   }
@@ -84,9 +86,7 @@ void read_document(const Input& input, const data::Document& document, Objects& 
   auto value = std::move(root).value();
   shift(value, before);
   auto object = object_of(std::move(value));
-  object.file = input.name;
-  object.text = text;
-  object.before = before;
+  object.source = std::make_shared<Source>(Source{input.name, std::string(text), before});
   add_object(std::move(object), objects);
 }
 
@@ -95,6 +95,10 @@ void read_document(const Input& input, const data::Document& document, Objects& 
 std::string Object::label() const {
   if (kind.empty()) return "values";
   return kind + " " + (name_space.empty() ? "" : name_space + "/") + (name.empty() ? "?" : name);
+}
+
+std::string Object::file() const {
+  return source == nullptr ? "" : source->file;
 }
 
 Object object_of(data::Value root) {

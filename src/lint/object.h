@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +19,17 @@ struct Input {
   std::string text;
 };
 
-/// One document: a Kubernetes object, Helm values, or a part of either.
-struct Object {
-  std::string file;     ///< "" where it came from the API server
+/// A document of a file. All items of a List share it.
+struct Source {
+  std::string file;
   std::string text;     ///< of the document, for texts in it that are files of their own
   unsigned before = 0;  ///< lines of the file that stand before that text
-  std::string kind;     ///< "" for Helm values and parts
+};
+
+/// A Kubernetes object, Helm values, or a part of either.
+struct Object {
+  std::shared_ptr<const Source> source;  ///< nullptr where it came from the API server
+  std::string kind;                      ///< "" for Helm values and parts
   std::string api;
   std::string name;
   std::string name_space;
@@ -31,9 +37,11 @@ struct Object {
 
   /// "DaemonSet kube-system/ib-node-config"; "values" where it has no kind.
   [[nodiscard]] std::string label() const;
+  /// "" where it came from the API server.
+  [[nodiscard]] std::string file() const;
 };
 
-/// The object that this value is; `file`, `text` and `before` are left empty.
+/// The object that this value is, without a source.
 Object object_of(data::Value root);
 
 /// What cannot be read of a file.

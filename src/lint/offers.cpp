@@ -36,21 +36,27 @@ std::pair<data::Mark, std::string> place_in_message(const std::string& file,
 
 class OfferReader {
  public:
-  OfferReader(Given& given, const Object& object)
+  /// `lines`: of the object's document.
+  OfferReader(Given& given, const Object& object, const std::vector<std::string_view>& lines)
       : given_(given),
-        object_(object) {}
+        object_(object),
+        lines_(lines) {}
 
   void read_text(const config::ManifestText& text) {
     const auto parsed = config::parse_file_text(text.value->scalar);
     const bool of_plugin = parsed ? is_plugins(*parsed) : names_a_plugin(text.value->scalar);
     if (!of_plugin) return;
+    auto shown = *text.value;
+    above_ = 0;
+    std::span<const std::string_view> lines;
     // The text of an object of the API has no lines to show.
-    const auto lines = split(object_.text, '\n');
-    auto in_document = *text.value;
-    if (in_document.mark.line > object_.before) in_document.mark.line -= object_.before;
-    config::ManifestText shown = text;
-    shown.value = &in_document;
-    auto file = config::file_in_manifest(kFile, lines, shown);
+    if (object_.source != nullptr && shown.mark.line > object_.source->before) {
+      above_ = shown.mark.line - 1;
+      lines = std::span(lines_).subspan(
+          std::min<std::size_t>(above_ - object_.source->before, lines_.size()));
+      shown.mark.line = 1;
+    }
+    auto file = config::file_in_manifest(kFile, lines, {text.path, text.key, &shown});
     is_block_ = file.name == kFile;
     place_ = text.value;
     file_ = file.name;
@@ -95,12 +101,14 @@ class OfferReader {
   void complain(std::string_view message, bool is_left_out) {
     auto [mark, what] = place_in_message(file_, message);
     Complaint complaint{&object_, place_, {}, what, is_left_out};
-    if (is_block_ && mark.line > 0) complaint.mark = {mark.line + object_.before, mark.column};
+    if (is_block_ && mark.line > 0) complaint.mark = {mark.line + above_, mark.column};
     given_.complaints.push_back(std::move(complaint));
   }
 
   Given& given_;
   const Object& object_;
+  const std::vector<std::string_view>& lines_;
+  unsigned above_ = 0;  ///< lines of the file that stand above the text
   const data::Value* place_ = nullptr;
   std::string file_;
   bool is_block_ = false;
@@ -157,9 +165,16 @@ std::string_view sriov_domain(const Given& given, const Object& object, std::str
 
 void find_offers(Given& given) {
   given.sriov_domain = stated_sriov_domain(given);
+  const Source* source = nullptr;
+  std::vector<std::string_view> lines;
   for (const auto& object : given.objects) {
     if (config::is_manifest(object.root)) {
-      OfferReader reader(given, object);
+      // Items of a List stand behind each other, and share the document.
+      if (object.source.get() != source) {
+        source = object.source.get();
+        lines = split(source == nullptr ? "" : source->text, '\n');
+      }
+      OfferReader reader(given, object, lines);
       for (const auto& text : config::texts_in_manifest(object.root)) reader.read_text(text);
     }
     if (object.kind == "SriovNetworkNodePolicy") add_policy(given, object);

@@ -109,7 +109,8 @@ void two_nfd(const Given& given, Found& found) {
     for (const auto* other : networks) {
       if (is_false(other->root, {"nfd", "enabled"})) continue;
       found.add(*one.object, below(*one.spec, {"nfd"}),
-                "nfd.enabled is not false here nor in " + other->file);
+                "nfd.enabled is not false here nor in " + other->file());
+      break;
     }
   }
 }

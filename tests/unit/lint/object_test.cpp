@@ -28,6 +28,26 @@ TEST(LintObjects, items_of_a_list_are_objects) {
             "FAIL manifest.name 4:25\n");
 }
 
+TEST(LintObjects, items_of_a_list_share_its_text) {
+  lint::Objects objects;
+  read_objects(
+      {"m.yaml", "kind: List\nitems:\n- {kind: List, items: [{a: 1}, {a: 2}]}\n- {a: 3}\n"},
+      objects);
+  ASSERT_EQ(objects.all.size(), 3U);
+  EXPECT_EQ(objects.all[0].file(), "m.yaml");
+  EXPECT_EQ(objects.all[0].source, objects.all[1].source);
+  EXPECT_EQ(objects.all[0].source, objects.all[2].source);
+}
+
+TEST(LintObjects, a_complaint_of_a_plugins_file_in_a_list_has_its_line) {
+  const std::string item =
+      "- kind: ConfigMap\n  data:\n    config.json: |\n"
+      "      {\"configList\": [{\"resourceName\": \"a\", \"rdmaHcaMax\": -1,\n"
+      "       \"selectors\": {\"ifNames\": [\"i\"]}}]}\n";
+  EXPECT_EQ(said_of("# one\n---\nkind: List\nitems:\n" + item + item),
+            "FAIL plugin.file 8:59\nFAIL plugin.file 13:59\n");
+}
+
 TEST(LintObjects, a_complaint_of_a_plugins_file_has_its_line) {
   const auto found = lint_text(
       "kind: ConfigMap\nmetadata: {name: n}\ndata:\n  config.json: |\n    {\"configList\": [\n"
