@@ -116,10 +116,11 @@ DOCUMENTS = {
                   "client": SIDE, "server": SIDE}]}),
     "Fleet": ("kubectl railhead fleet", {
         **document("Fleet"), "time": TEXT, "nodes": [{
-            "node": TEXT, "health": {"ok", "problem", "no-agent", "unknown"}, "problems": [TEXT], "ready": MAYBE_FLAG,
+            "node": TEXT, "health": {"ok", "problem", "no-agent", "unknown"}, "problems": ([TEXT], type(None)), "ready": MAYBE_FLAG,
             "gpus": MAYBE_NUMBER, "nics": ({"usable": NUMBER, "all": NUMBER}, type(None)),
-            "ports": ({"active": NUMBER, "all": NUMBER}, type(None)), "portsDown": [TEXT],
-            "resources": [{"name": TEXT, "healthy": NUMBER, "all": NUMBER}], "silentFallbacks": MAYBE_NUMBER,
+            "ports": ({"active": NUMBER, "all": NUMBER}, type(None)), "portsDown": ([TEXT], type(None)),
+            "nicsDown": ([TEXT], type(None)), "nicsMissing": ([TEXT], type(None)),
+            "resources": ([{"name": TEXT, "healthy": NUMBER, "all": NUMBER}], type(None)), "silentFallbacks": MAYBE_NUMBER,
             "connected": MAYBE_FLAG, "runtime": MAYBE_TEXT, "agent": MAYBE_TEXT}]}),
     "Version": ("railhead version and railhead-bench version", {
         **document("Version"), "version": TEXT, "commit": MAYBE_TEXT, "commitDate": MAYBE_TEXT, "compiler": TEXT,

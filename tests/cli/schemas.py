@@ -31,7 +31,7 @@ def schema_of(shape):
         return {"type": "array", "items": schema_of(shape[0])}
     if isinstance(shape, set):
         return {"enum": sorted(shape, key=lambda word: (word is None, word))}
-    if isinstance(shape, tuple) and isinstance(shape[0], dict):
+    if isinstance(shape, tuple) and isinstance(shape[0], (dict, list)):
         return {"anyOf": [schema_of(shape[0]), {"type": "null"}]}
     if isinstance(shape, tuple):
         return {"type": [TYPES[kind] for kind in shape]}

@@ -230,7 +230,7 @@ class Chart(ClusterCase):
         self.wait_rolled_out()
         self.cluster.wait_allocatable(HCA, 100)
         self.assertRegex(self.type(plugin + "fleet"),
-                         rf"{NODE} +true +8 +4/4 +\S+ +\S*{HCA}=100/100\S* +0 +containerd/\S+ +{version()}\n")
+                         rf"{NODE} +true +8 +4/4 +\S+ +\S*{HCA}=100/100\S* +- +containerd/\S+ +{version()}\n")
         self.assertRegex(self.type(plugin + f"affinity {NODE} --gpus 0"), r"GPU0 .*mlx5_0")
         self.assertRegex(self.type(plugin + f"topology {NODE}"), r"(?m)^GPU0 .*PIX")
         self.assertRegex(self.type(plugin + f"nics {NODE} --no-headers"), r"(?m)^mlx5_0 .*ACTIVE")
