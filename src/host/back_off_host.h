@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -55,6 +56,12 @@ class BackOffHost final : public Host {
 
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override {
     return inner_.list(path);
+  }
+
+  Result<std::optional<LinkWalk>> walk_links(
+      const std::string& path, std::size_t limit,
+      const std::function<void(const std::string& target)>& take) override {
+    return inner_.walk_links(path, limit, take);
   }
 
   Result<std::optional<DeviceNode>> device(const std::string& path) override {

@@ -29,6 +29,13 @@ Result<std::optional<std::vector<std::string>>> BoundedHost::list(const std::str
   return inner_.list(path);
 }
 
+Result<std::optional<LinkWalk>> BoundedHost::walk_links(
+    const std::string& path, std::size_t limit,
+    const std::function<void(const std::string& target)>& take) {
+  if (is_late(path)) return host_error(path, ETIMEDOUT);
+  return inner_.walk_links(path, limit, take);
+}
+
 Result<std::optional<DeviceNode>> BoundedHost::device(const std::string& path) {
   if (is_late(path)) return host_error(path, ETIMEDOUT);
   return inner_.device(path);
@@ -38,6 +45,11 @@ Result<std::optional<std::string>> BoundedHost::rdma(const RdmaDump& dump) {
   const auto path = rdma_path(dump);
   if (is_late(path)) return host_error(path, ETIMEDOUT);
   return inner_.rdma(dump);
+}
+
+Result<std::optional<std::vector<TcpSocket>>> BoundedHost::tcp_sockets(const std::string& link) {
+  if (is_late(link)) return host_error(link, ETIMEDOUT);
+  return inner_.tcp_sockets(link);
 }
 
 Result<std::optional<std::string>> BoundedHost::devlink_info(const std::string& pci_address) {

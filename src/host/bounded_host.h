@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -34,8 +35,12 @@ class BoundedHost final : public Host {
   Result<std::optional<std::string>> read(const std::string& path) override;
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
+  Result<std::optional<LinkWalk>> walk_links(
+      const std::string& path, std::size_t limit,
+      const std::function<void(const std::string& target)>& take) override;
   Result<std::optional<DeviceNode>> device(const std::string& path) override;
   Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
+  Result<std::optional<std::vector<TcpSocket>>> tcp_sockets(const std::string& link) override;
   Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
   Result<std::optional<std::string>> link_settings(const std::string& netdev,
                                                    LinkPart part) override;

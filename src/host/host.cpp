@@ -34,35 +34,18 @@ void append_components(std::string& joined, std::string_view path) {
 
 }  // namespace
 
-Result<std::optional<LinkWalk>> Host::walk_links(
-    const std::string& path, std::size_t limit,
+Result<std::optional<LinkWalk>> walk_listed(
+    Host& host, const std::string& path, std::size_t limit,
     const std::function<void(const std::string& target)>& take) {
-  const auto names = TRY(list(path));
+  const auto names = TRY(host.list(path));
   if (!names) return kAbsent;
   LinkWalk walk{std::min(names->size(), limit), names->size() > limit, {}};
   for (std::size_t i = 0; i < walk.entries; ++i) {
-    const auto target = readlink(path + "/" + (*names)[i]);
+    const auto target = host.readlink(path + "/" + (*names)[i]);
     if (!target) walk.failure = target.error();
     if (target && *target) take(**target);
   }
   return std::optional(std::move(walk));
-}
-
-Result<std::optional<std::string>> Host::rdma(const RdmaDump& /*dump*/) {
-  return kAbsent;
-}
-
-Result<std::optional<std::vector<TcpSocket>>> Host::tcp_sockets(const std::string& /*link*/) {
-  return kAbsent;
-}
-
-Result<std::optional<std::string>> Host::devlink_info(const std::string& /*pci_address*/) {
-  return kAbsent;
-}
-
-Result<std::optional<std::string>> Host::link_settings(const std::string& /*netdev*/,
-                                                       LinkPart /*part*/) {
-  return kAbsent;
 }
 
 std::string link_settings_path(const std::string& netdev, LinkPart part) {

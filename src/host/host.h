@@ -54,6 +54,8 @@ struct LinkWalk {
 enum class LinkPart : std::uint8_t { rings, coalesce, pause, dcb, vfs };
 
 /// The only door through which the machine is read: the live one, a directory tree, or a snapshot.
+/// Nothing has a default: a host that passes questions on and forgets one does not compile, rather
+/// than answer "absent" for a machine that was never asked.
 /// Paths are absolute, as on the machine ("/sys/class/infiniband"). Symbolic links in any component
 /// are followed inside the root, never out of it. Every answer is one of three:
 ///   nullopt     absent: ENOENT, ENOTDIR, ENODEV, ENXIO, or a dangling link
@@ -83,11 +85,10 @@ class Host {
 
   /// Hands over the target of each link in a directory, one after the other, in no order. At most
   /// `limit` entries are looked at, and all are of one directory, even where another takes its path
-  /// meanwhile. Unless overridden it is list() and readlink(), and a directory of more than
-  /// kMaxListEntries is too_large.
+  /// meanwhile.
   virtual Result<std::optional<LinkWalk>> walk_links(
       const std::string& path, std::size_t limit,
-      const std::function<void(const std::string& target)>& take);
+      const std::function<void(const std::string& target)>& take) = 0;
 
   /// A device node. Absent also when the path is not a device.
   virtual Result<std::optional<DeviceNode>> device(const std::string& path) = 0;
@@ -97,28 +98,32 @@ class Host {
   /// What nobody here reads is zero in it, access keys above all. Absent where the machine has no
   /// RDMA netlink (no kernel, or none with RDMA) or no longer this device. An Error says why not,
   /// as host_error does: EOPNOTSUPP is a kernel without this command, EINTR one whose objects
-  /// changed whenever they were listed, ETIMEDOUT and EFBIG are limits of ours. Unless overridden
-  /// there is no kernel to ask.
-  virtual Result<std::optional<std::string>> rdma(const RdmaDump& dump);
+  /// changed whenever they were listed, ETIMEDOUT and EFBIG are limits of ours.
+  virtual Result<std::optional<std::string>> rdma(const RdmaDump& dump) = 0;
 
   /// The TCP connections of the network namespace that this link names ("/proc/4711/ns/net"), in
   /// the kernel's order. Absent where there is no kernel to ask, or no such process. An Error says
   /// why not, as host_error does: EPERM is a namespace that we may not enter, EFBIG too many.
-  virtual Result<std::optional<std::vector<TcpSocket>>> tcp_sockets(const std::string& link);
+  virtual Result<std::optional<std::vector<TcpSocket>>> tcp_sockets(const std::string& link) = 0;
 
   /// What the driver of a PCI function ("0000:3b:00.0") says of it through devlink: the message as
   /// the kernel sends it, with zeros where nobody here reads it. Absent where there is no devlink,
   /// where this function is not one of its devices (also: not in our network namespace), and where
-  /// its driver says nothing. Unless overridden there is no kernel to ask.
-  virtual Result<std::optional<std::string>> devlink_info(const std::string& pci_address);
+  /// its driver says nothing.
+  virtual Result<std::optional<std::string>> devlink_info(const std::string& pci_address) = 0;
 
   /// How a part of a netdev is set: the message as the kernel sends it, for parse_ethtool(),
   /// parse_dcb() and parse_vf_settings(). Absent where its driver has nothing of this part. An
-  /// Error with ENODEV: there is no such netdev in our network namespace. Unless overridden there
-  /// is no kernel to ask.
+  /// Error with ENODEV: there is no such netdev in our network namespace.
   virtual Result<std::optional<std::string>> link_settings(const std::string& netdev,
-                                                           LinkPart part);
+                                                           LinkPart part) = 0;
 };
+
+/// Host::walk_links() by list() and readlink() of this host, for one whose directories stay as they
+/// are. A directory of more than kMaxListEntries is too_large.
+Result<std::optional<LinkWalk>> walk_listed(
+    Host& host, const std::string& path, std::size_t limit,
+    const std::function<void(const std::string& target)>& take);
 
 /// Where a snapshot keeps the answer, as a directory of pieces: "/.netlink/rdma/10.0" for command
 /// 10 of device 0. No machine has such a path.

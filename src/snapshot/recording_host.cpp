@@ -116,6 +116,12 @@ Result<std::optional<std::vector<std::string>>> RecordingHost::list(const std::s
   return answer;
 }
 
+Result<std::optional<host::LinkWalk>> RecordingHost::walk_links(
+    const std::string& path, std::size_t limit,
+    const std::function<void(const std::string& target)>& take) {
+  return host::walk_listed(*this, path, limit, take);
+}
+
 Result<std::optional<host::DeviceNode>> RecordingHost::device(const std::string& path) {
   const auto real = canonical(path, LastLink::follow);
   auto answer = inner_.device(path);

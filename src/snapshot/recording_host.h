@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,6 +24,9 @@ class RecordingHost : public host::Host {
   Result<std::optional<std::string>> read(const std::string& path) override;
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
+  Result<std::optional<host::LinkWalk>> walk_links(
+      const std::string& path, std::size_t limit,
+      const std::function<void(const std::string& target)>& take) override;
   Result<std::optional<host::DeviceNode>> device(const std::string& path) override;
   Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override;
   Result<std::optional<std::vector<host::TcpSocket>>> tcp_sockets(const std::string& link) override;

@@ -150,6 +150,12 @@ Result<std::optional<std::vector<std::string>>> SnapshotHost::list(const std::st
   return std::optional(std::move(names));
 }
 
+Result<std::optional<host::LinkWalk>> SnapshotHost::walk_links(
+    const std::string& path, std::size_t limit,
+    const std::function<void(const std::string& target)>& take) {
+  return host::walk_listed(*this, path, limit, take);
+}
+
 Result<std::optional<host::DeviceNode>> SnapshotHost::device(const std::string& path) {
   const Place* place = TRY(resolve(path, LastLink::follow));
   if (place == nullptr) return host::kAbsent;

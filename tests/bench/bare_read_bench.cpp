@@ -54,6 +54,30 @@ class AskedHost : public host::Host {
     return inner_.device(path);
   }
 
+  Result<std::optional<host::LinkWalk>> walk_links(
+      const std::string& path, std::size_t limit,
+      const std::function<void(const std::string& target)>& take) override {
+    return host::walk_listed(*this, path, limit, take);
+  }
+
+  Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override {
+    return inner_.rdma(dump);
+  }
+
+  Result<std::optional<std::vector<host::TcpSocket>>> tcp_sockets(
+      const std::string& link) override {
+    return inner_.tcp_sockets(link);
+  }
+
+  Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override {
+    return inner_.devlink_info(pci_address);
+  }
+
+  Result<std::optional<std::string>> link_settings(const std::string& netdev,
+                                                   host::LinkPart part) override {
+    return inner_.link_settings(netdev, part);
+  }
+
   [[nodiscard]] const std::vector<Question>& asked() const { return asked_; }
 
  private:

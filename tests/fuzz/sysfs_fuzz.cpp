@@ -13,6 +13,7 @@
 #include "node/node_reader.h"
 #include "node/reader.h"
 #include "snapshot/snapshot_host.h"
+#include "unit/host/empty_host.h"
 
 namespace {
 
@@ -72,7 +73,7 @@ t /sys/module/ib_core/parameters/netns_mode Y
 )";
 
 /// Answers in the place of a host as long as the input lasts.
-class LyingHost final : public railhead::host::Host {
+class LyingHost final : public railhead::test::EmptyHost {
  public:
   LyingHost(railhead::host::Host& truth, std::string_view input)
       : truth_(truth),

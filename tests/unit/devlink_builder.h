@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "host/host.h"
+#include "unit/host/empty_host.h"
 #include "unit/netlink_builder.h"
 
 namespace railhead::test {
@@ -43,24 +44,12 @@ inline std::string device_info(const std::string& package) {
 }
 
 /// A host whose kernel gives these answers, and has nothing else.
-class DevlinkHost : public host::Host {
+class DevlinkHost : public EmptyHost {
  public:
   using Answer = Result<std::optional<std::string>>;
 
   explicit DevlinkHost(std::map<std::string, Answer> answers)
       : answers_(std::move(answers)) {}
-
-  Answer read(const std::string&) override { return std::optional<std::string>(); }
-
-  Answer readlink(const std::string&) override { return std::optional<std::string>(); }
-
-  Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
-    return std::optional<std::vector<std::string>>();
-  }
-
-  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
-    return std::optional<host::DeviceNode>();
-  }
 
   Answer devlink_info(const std::string& pci_address) override {
     asked_.push_back(pci_address);

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "unit/host/empty_host.h"
 #include "unit/netlink_builder.h"
 
 namespace railhead::bench {
@@ -16,21 +17,15 @@ using test::u32;
 using test::u8;
 
 /// A kernel with one device and these queue pairs.
-class FakeKernel : public host::Host {
+class FakeKernel : public test::EmptyHost {
  public:
   Result<std::optional<std::string>> read(const std::string& path) override {
     if (path == "/proc/sys/kernel/osrelease" && !release.empty()) return std::optional(release);
     return absent();
   }
 
-  Result<std::optional<std::string>> readlink(const std::string&) override { return absent(); }
-
   Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
     return std::optional(std::vector<std::string>{std::to_string(::getpid()), "99"});
-  }
-
-  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
-    return std::optional<host::DeviceNode>();
   }
 
   Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override {

@@ -8,6 +8,7 @@
 
 #include "host/bounded_host.h"
 #include "unit/checks/patient.h"
+#include "unit/host/empty_host.h"
 #include "unit/manual_clock.h"
 
 namespace railhead::test {
@@ -132,7 +133,7 @@ TEST(BadInput, a_half_written_configuration_is_unknown_with_its_file) {
 }
 
 /// Each question takes a while.
-class SlowHost final : public host::Host {
+class SlowHost final : public EmptyHost {
  public:
   SlowHost(host::Host& inner, ManualClock& clock)
       : inner_(inner),

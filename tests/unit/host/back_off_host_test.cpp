@@ -6,30 +6,19 @@
 #include <cerrno>
 
 #include "host/host_error.h"
+#include "unit/host/empty_host.h"
 #include "unit/manual_clock.h"
 
 namespace railhead::host {
 namespace {
 
 /// Answers every read in one way, and counts them.
-class Counting final : public Host {
+class Counting final : public test::EmptyHost {
  public:
   Result<std::optional<std::string>> read(const std::string& path) override {
     ++reads;
     if (error != 0) return host_error(path, error);
     return std::optional<std::string>("7\n");
-  }
-
-  Result<std::optional<std::string>> readlink(const std::string& /*path*/) override {
-    return std::optional<std::string>();
-  }
-
-  Result<std::optional<std::vector<std::string>>> list(const std::string& /*path*/) override {
-    return std::optional<std::vector<std::string>>();
-  }
-
-  Result<std::optional<DeviceNode>> device(const std::string& /*path*/) override {
-    return std::optional<DeviceNode>();
   }
 
   int error = 0;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "host/host.h"
+#include "host/host_error.h"
 
 namespace railhead::test {
 
@@ -20,7 +22,27 @@ class EmptyHost : public host::Host {
     return host::kAbsent;
   }
 
+  Result<std::optional<host::LinkWalk>> walk_links(
+      const std::string& path, std::size_t limit,
+      const std::function<void(const std::string& target)>& take) override {
+    return host::walk_listed(*this, path, limit, take);
+  }
+
   Result<std::optional<host::DeviceNode>> device(const std::string&) override {
+    return host::kAbsent;
+  }
+
+  Result<std::optional<std::string>> rdma(const host::RdmaDump&) override { return host::kAbsent; }
+
+  Result<std::optional<std::vector<host::TcpSocket>>> tcp_sockets(const std::string&) override {
+    return host::kAbsent;
+  }
+
+  Result<std::optional<std::string>> devlink_info(const std::string&) override {
+    return host::kAbsent;
+  }
+
+  Result<std::optional<std::string>> link_settings(const std::string&, host::LinkPart) override {
     return host::kAbsent;
   }
 };

@@ -9,6 +9,7 @@
 #include "snapshot/recording_host.h"
 #include "snapshot/redact.h"
 #include "snapshot/snapshot_host.h"
+#include "unit/host/empty_host.h"
 #include "unit/netlink_builder.h"
 
 namespace railhead::host {
@@ -133,28 +134,14 @@ TEST(RdmaNetlink, a_machine_without_a_living_sysfs_has_no_kernel_to_ask) {
 }
 
 /// A kernel that always gives the same answer.
-class Kernel : public Host {
+class Kernel : public test::EmptyHost {
  public:
   explicit Kernel(Result<std::optional<std::string>> answer)
       : answer_(std::move(answer)) {}
 
-  Result<std::optional<std::string>> read(const std::string&) override { return nothing(); }
-
-  Result<std::optional<std::string>> readlink(const std::string&) override { return nothing(); }
-
-  Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
-    return std::optional<std::vector<std::string>>();
-  }
-
-  Result<std::optional<DeviceNode>> device(const std::string&) override {
-    return std::optional<DeviceNode>();
-  }
-
   Result<std::optional<std::string>> rdma(const RdmaDump&) override { return answer_; }
 
  private:
-  static std::optional<std::string> nothing() { return std::nullopt; }
-
   Result<std::optional<std::string>> answer_;
 };
 

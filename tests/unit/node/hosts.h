@@ -15,6 +15,7 @@
 #include "host/host_error.h"
 #include "node/node.h"
 #include "snapshot/snapshot_host.h"
+#include "unit/host/empty_host.h"
 #include "unit/source_dir.h"
 
 namespace railhead::test {
@@ -30,7 +31,7 @@ inline std::unique_ptr<host::Host> host_of(const std::string& entries) {
 }
 
 /// A host that is out of something: from the n-th question on it has only this errno for an answer.
-class ShortHost final : public host::Host {
+class ShortHost final : public EmptyHost {
  public:
   ShortHost(std::unique_ptr<host::Host> host, int error, int questions)
       : host_(std::move(host)),

@@ -14,6 +14,7 @@
 
 #include "host/host_error.h"
 #include "snapshot/snapshot.h"
+#include "unit/host/empty_host.h"
 #include "unit/sysfs_tree.h"
 
 namespace railhead::node {
@@ -24,7 +25,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// Counts the accesses to each path on their way to a snapshot, whose entries a test may change.
-class CountingHost final : public host::Host {
+class CountingHost final : public test::EmptyHost {
  public:
   explicit CountingHost(snapshot::Snapshot snapshot)
       : entries(std::move(snapshot)) {}

@@ -21,6 +21,7 @@
 #include "proof/count.h"
 #include "proof/pods.h"
 #include "snapshot/snapshot_host.h"
+#include "unit/host/empty_host.h"
 #include "unit/source_dir.h"
 #include "usage/usage.h"
 
@@ -45,7 +46,7 @@ using Question = std::string;
 using Questions = std::set<Question>;
 
 /// A machine that refuses some questions, and notes which it was asked.
-class RefusingHost final : public host::Host {
+class RefusingHost final : public test::EmptyHost {
  public:
   explicit RefusingHost(host::Host& machine)
       : machine_(machine) {}

@@ -12,6 +12,7 @@
 #include "host/host_error.h"
 
 #include "unit/config_space.h"
+#include "unit/host/empty_host.h"
 #include "unit/link_builder.h"
 #include "unit/setup/node_tree.h"
 
@@ -78,7 +79,7 @@ struct Driver {
 };
 
 /// The tree, with this driver beneath it.
-class DrivenHost : public host::Host {
+class DrivenHost : public railhead::test::EmptyHost {
  public:
   DrivenHost(std::unique_ptr<host::Host> tree, const Driver& driver)
       : tree_(std::move(tree)),
