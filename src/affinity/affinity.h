@@ -69,6 +69,7 @@ struct RoleDecision {
   Role role = Role::unknown;
   std::string reason;   ///< evidence in a short phrase: "InfiniBand 400 Gb/s, the majority's class"
   std::string doubt{};  ///< what speaks for another role; "" where nothing does
+  bool by_operator = false;  ///< the configuration says so
 };
 
 /// Role of every NIC, in the node's order; by evidence, never by device name.
@@ -97,6 +98,17 @@ struct GpuDeal {
   std::string why;                   ///< which step decided, for people
 };
 
+/// GPUs that share NICs further away than those that most other GPUs have for themselves: theirs
+/// may have fallen off the bus.
+struct MissingNic {
+  std::vector<std::size_t> gpus;
+  std::vector<std::size_t> nics;                          ///< that they share, sorted
+  topology::Relation relation = topology::Relation::sys;  ///< of these GPUs and NICs
+  topology::Relation own = topology::Relation::sys;       ///< of other GPUs and NICs of their own
+
+  friend bool operator==(const MissingNic&, const MissingNic&) = default;
+};
+
 /// The deal of the affinity rule (docs/affinity.md): stateless, a function of the machine's shape.
 struct Deal {
   std::vector<RoleDecision> roles;  ///< per NIC
@@ -104,13 +116,18 @@ struct Deal {
   /// What is dealt: the devices of each compute card, by PCI address. A NIC of the rule is a card.
   std::vector<std::vector<std::size_t>> cards;
   std::vector<std::size_t> spare;  ///< compute NICs dealt to nobody
-  std::size_t per_gpu = 1;         ///< K of the rule
+  std::vector<MissingNic> missing;
+  std::size_t per_gpu = 1;  ///< K of the rule
   /// Low where addresses alone decide, because NUMA nodes are not known; else high.
   topology::Confidence confidence = topology::Confidence::high;
   std::vector<std::string> warnings;
 };
 
 Deal deal(const node::Node& node, const topology::Topology& topology, const OperatorRules& rules);
+
+/// "GPU 5 (0000:c3:00.0) shares mlx5_6 (NODE), where other GPUs have NICs of their own (PXB): is a
+/// NIC missing?", which is among the warnings of the deal.
+std::string missing_nic_text(const node::Node& node, const MissingNic& missing);
 
 /// One NIC chosen for one GPU.
 struct Choice {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "affinity/wording.h"
 #include "base/contains.h"
+#include "base/sort_unique.h"
 #include "base/text.h"
 
 namespace railhead::affinity {
@@ -32,35 +32,55 @@ bool shares(const Deal& deal, std::size_t gpu) {
   return false;
 }
 
-/// GPUs that share what is further away than other GPUs' own NICs: theirs may have fallen off the
-/// bus.
-void miss_nics(const node::Node& node, Deal& deal) {
+/// Whether a NIC of the compute NICs' model, or one that the operator gave another use, is as near
+/// to a GPU as other GPUs' own: the place is taken, and nothing is missing there.
+bool is_place_taken(const node::Node& node, const topology::Topology& topology, const Deal& deal,
+                    std::size_t gpu, topology::Relation own) {
+  const auto function = [&](std::size_t nic) {
+    return node.nics[nic].pci ? node.find_pci(*node.nics[nic].pci) : nullptr;
+  };
+  for (std::size_t n = 0; n < deal.roles.size(); ++n) {
+    const auto& role = deal.roles[n];
+    if (role.role == Role::compute || role.role == Role::virtual_function) continue;
+    if (topology.gpu_nic[gpu][n].relation > own) continue;
+    const auto* model = function(n);
+    const auto is_same_model = [&](const auto& card) {
+      const auto* other = function(card.front());
+      return model != nullptr && other != nullptr && model->vendor == other->vendor &&
+             model->device == other->device;
+    };
+    if (role.by_operator || std::ranges::any_of(deal.cards, is_same_model)) return true;
+  }
+  return false;
+}
+
+void miss_nics(const node::Node& node, const topology::Topology& topology, Deal& deal) {
   if (deal.cards.empty()) return;
   topology::Relation own = topology::Relation::sys;
   for (std::size_t g = 0; g < deal.gpus.size(); ++g) {
     if (!shares(deal, g)) own = std::min(own, deal.gpus[g].nearness.relation);
   }
-
-  struct Sharers {
-    std::vector<std::string> gpus;
-    std::set<std::size_t> nics;
-  };
-
-  std::map<topology::Relation, Sharers> sharers;
+  std::map<topology::Relation, MissingNic> by_relation;
+  std::size_t without = 0;
+  std::size_t with_own = 0;
   for (std::size_t g = 0; g < deal.gpus.size(); ++g) {
     const auto& gpu = deal.gpus[g];
+    if (gpu.nearness.relation <= own) ++with_own;
     if (gpu.nearness.relation <= own || !shares(deal, g)) continue;
-    auto& those = sharers[gpu.nearness.relation];
-    those.gpus.push_back(gpu_text(node.gpus[g]));
-    those.nics.insert(gpu.nics.begin(), gpu.nics.end());
+    if (is_place_taken(node, topology, deal, g, own)) continue;
+    ++without;
+    auto& missing = by_relation[gpu.nearness.relation];
+    missing.relation = gpu.nearness.relation;
+    missing.own = own;
+    missing.gpus.push_back(g);
+    missing.nics.insert(missing.nics.end(), gpu.nics.begin(), gpu.nics.end());
   }
-  for (const auto& [relation, those] : sharers) {
-    const auto name = [&](std::size_t nic) { return node.nics[nic].name; };
-    deal.warnings.push_back(join(those.gpus, ", ") +
-                            (those.gpus.size() == 1 ? " shares " : " share ") +
-                            join(those.nics, ", ", name) + " (" + std::string(to_string(relation)) +
-                            "), where other GPUs have NICs of their own (" +
-                            std::string(to_string(own)) + "): is a NIC missing?");
+  // Where most GPUs share, it is the machine's way.
+  if (without >= with_own) return;
+  for (auto& [relation, missing] : by_relation) {
+    sort_unique(missing.nics);
+    deal.warnings.push_back(missing_nic_text(node, missing));
+    deal.missing.push_back(std::move(missing));
   }
 }
 
@@ -109,10 +129,19 @@ void name_chance(const node::Node& node, const topology::Topology& topology, Dea
 
 }  // namespace
 
+std::string missing_nic_text(const node::Node& node, const MissingNic& missing) {
+  const auto gpu = [&](std::size_t index) { return gpu_text(node.gpus[index]); };
+  const auto nic = [&](std::size_t index) { return node.nics[index].name; };
+  return join(missing.gpus, ", ", gpu) + (missing.gpus.size() == 1 ? " shares " : " share ") +
+         join(missing.nics, ", ", nic) + " (" + std::string(to_string(missing.relation)) +
+         "), where other GPUs have NICs of their own (" + std::string(to_string(missing.own)) +
+         "): is a NIC missing?";
+}
+
 void add_warnings(const node::Node& node, const topology::Topology& topology, std::size_t found,
                   Deal& deal) {
   doubt_roles(node, deal);
-  miss_nics(node, deal);
+  miss_nics(node, topology, deal);
   compare_with_type(topology, found, deal);
   name_chance(node, topology, deal);
 }

@@ -29,7 +29,7 @@ std::optional<RoleDecision> overridden(const node::Nic& nic, const node::PciDevi
   const auto* rule =
       find_where(overrides, [&](const RoleOverride& one) { return matches(one, nic, function); });
   if (rule == nullptr) return std::nullopt;
-  return RoleDecision{rule->role, "set by configuration"};
+  return RoleDecision{rule->role, "set by configuration", "", true};
 }
 
 bool matches_any(std::string_view globs, std::string_view name) {
@@ -69,7 +69,7 @@ std::vector<RoleDecision> decide_roles(const node::Node& node, const topology::T
   std::vector<std::optional<RoleDecision>> decisions(node.nics.size());
   for (std::size_t i = 0; i < decisions.size(); ++i) {
     if (const auto* unused = expected[i].unused) {
-      decisions[i] = RoleDecision{Role::unused, unused_text(*unused)};
+      decisions[i] = RoleDecision{Role::unused, unused_text(*unused), "", true};
       continue;
     }
     decisions[i] = overridden(facts.nic(i), facts.function(i), rules.roles);

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "topology/arrange.h"
 #include "unit/affinity/dealt.h"
 #include "unit/affinity/variations.h"
 #include "unit/machines.h"
+#include "unit/node/hosts.h"
 
 namespace railhead::affinity {
 namespace {
@@ -29,19 +31,76 @@ NodeBuilder far_nics(std::optional<int> gpus, std::optional<int> nics) {
   return b;
 }
 
-TEST(DealWarnings, gpu_whose_nic_fell_off_the_bus_is_named) {
-  const node::Node node = test::dgx_h100().build();
-  const Deal whole = deal_of(node);
-  EXPECT_THAT(whole.warnings, IsEmpty());
-  const Deal result = deal_of(test::without_card(node, whole.cards[0]));
-  ASSERT_EQ(result.warnings.size(), 1U);
-  EXPECT_THAT(result.warnings[0], HasSubstr("GPU 0 ("));
-  EXPECT_THAT(result.warnings[0], HasSubstr(" (NODE), where other GPUs have NICs of their own "
-                                            "(PXB): is a NIC missing?"));
+/// The GPUs whose NIC seems missing, of a machine as it is believed.
+std::vector<std::size_t> missed(const node::Node& node) {
+  const auto arrangement = topology::arrange(node, std::nullopt);
+  const auto dealt = deal(arrangement.node, topology::make_topology(arrangement), {});
+  std::vector<std::size_t> gpus;
+  for (const auto& missing : dealt.missing) {
+    gpus.insert(gpus.end(), missing.gpus.begin(), missing.gpus.end());
+  }
+  return gpus;
 }
 
-TEST(DealWarnings, gpus_that_all_share_miss_nothing) {
+TEST(MissingNic, is_of_the_gpu_that_it_was_nearest_to) {
+  const node::Node node = test::dgx_h100().build();
+  const Deal whole = deal_of(node);
+  EXPECT_THAT(whole.missing, IsEmpty());
+  EXPECT_THAT(whole.warnings, IsEmpty());
+  for (std::size_t g = 0; g < whole.gpus.size(); ++g) {
+    const auto without = test::without_card(node, whole.gpus[g].nics);
+    const Deal result = deal_of(without);
+    ASSERT_EQ(result.missing.size(), 1U) << g;
+    const auto& missing = result.missing.front();
+    EXPECT_THAT(missing.gpus, ElementsAre(g));
+    EXPECT_EQ(missing.nics, result.gpus[g].nics);
+    EXPECT_EQ(missing.relation, topology::Relation::node);
+    EXPECT_EQ(missing.own, topology::Relation::pxb);
+    EXPECT_THAT(result.warnings, ElementsAre(missing_nic_text(without, missing)));
+  }
+}
+
+TEST(MissingNic, several_are_named_and_half_of_all_are_the_machines_way) {
+  node::Node node = test::dgx_h100().build();
+  std::vector<std::size_t> lost;
+  for (std::size_t g = 0; g < 3; ++g) {
+    lost.push_back(g);
+    node = test::without_card(node, deal_of(node).gpus[g].nics);
+    EXPECT_EQ(missed(node), lost);
+  }
+  EXPECT_THAT(missed(test::without_card(node, deal_of(node).gpus[3].nics)), IsEmpty());
+}
+
+TEST(MissingNic, there_is_none_where_all_share) {
   EXPECT_THAT(deal_of(test::eight_gpus_four_nics().build()).warnings, IsEmpty());
+}
+
+/// GPU 0 keeps its NIC, and the operator gives it another use.
+TEST(MissingNic, there_is_none_where_the_operator_took_it) {
+  const node::Node node = test::dgx_h100().build();
+  const auto nic = deal_of(node).gpus[0].nics.front();
+  OperatorRules rules;
+  rules.roles.emplace_back().name_globs = node.nics[nic].name;
+  for (const auto role : {Role::storage, Role::management, Role::unused}) {
+    rules.roles.front().role = role;
+    EXPECT_THAT(deal(node, topology::make_topology(node), rules).missing, IsEmpty());
+  }
+  rules.roles.clear();
+  rules.expect.emplace_back().name_globs = node.nics[nic].name;
+  EXPECT_THAT(deal(node, topology::make_topology(node), rules).missing, IsEmpty());
+}
+
+TEST(MissingNic, is_found_on_the_machines_that_lost_one_alone) {
+  std::map<std::string, std::vector<std::size_t>> found;
+  for (const auto& name : test::machine_names()) {
+    const auto node = test::machine(name);
+    if (const auto gpus = missed(node); !gpus.empty()) found[name] = gpus;
+  }
+  const std::map<std::string, std::vector<std::size_t>> expected = {
+      {"azure-nd-h100-v5-nic-lost", {2}},
+      {"dgx-h100-degraded", {5}},
+      {"xe9680-roce-nic-lost", {0}}};
+  EXPECT_EQ(found, expected);
 }
 
 TEST(DealWarnings, machine_of_a_known_type_with_too_few_nics_says_so) {
