@@ -229,7 +229,12 @@ bool judge_contradictions(const Machine& machine, const Container& container, Fi
       found.warn(subject, one.text, "what the container has", evidence);
     }
   }
-  return !reading.contradictions.empty();
+  if (!reading.by_release.empty()) {
+    found.unknown(subject_of(container, "UCX_NET_DEVICES"),
+                  reading.by_release + "; which release runs is not known",
+                  {{container.environment.path, reading.by_release}});
+  }
+  return !reading.contradictions.empty() || !reading.by_release.empty();
 }
 
 /// The machine's own network leaves by it.

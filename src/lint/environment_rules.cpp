@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Variables of containers. What they mean to NCCL, UCX and NVSHMEM is known to transports/.
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -91,6 +92,32 @@ void beginning(const Given& given, Found& found) {
   });
 }
 
+/// How drivers of RDMA name their devices, and no driver a netdev.
+/// Source: Linux 6.12 drivers/infiniband (ib_register_device), rdma-core kernel-boot/rdma_rename.c.
+bool is_rdma_name(std::string_view name) {
+  constexpr std::string_view kBeginnings[] = {
+      "mlx5_", "mlx4_",  "bnxt_re", "irdma", "hns_",  "efa_",  "erdma_", "mana_",
+      "qedr",  "ionic_", "hfi1_",   "rxe",   "rdmap", "rocep", "roceo",  "usnic_"};
+  return std::ranges::any_of(kBeginnings, [&](auto text) { return name.starts_with(text); });
+}
+
+void ucx_release(const Given& given, Found& found) {
+  constexpr std::string_view kList = "UCX_NET_DEVICES";
+  for_each_user(given, [&](const Pod& pod, const Container& container) {
+    const auto value = variable(container, kList);
+    const auto syntax = transports::ucx_new_syntax(value, is_rdma_name);
+    if (!syntax) return;
+    auto& finding =
+        found.add(*pod.object, place_of_variable(container, kList),
+                  std::string(kList) + " has " + in_quotes(syntax->entry, 64) +
+                      ", which matches no device before UCX " + std::string(syntax->since));
+    if (!syntax->for_all.empty()) {
+      finding.remedy = "Write the ports, which all releases read: " + std::string(kList) + "=" +
+                       syntax->for_all + ".";
+    }
+  });
+}
+
 void visible_devices(const Given& given, Found& found) {
   constexpr std::string_view kVisible = "NVIDIA_VISIBLE_DEVICES";
   for_each_user(given, [&](const Pod& pod, const Container& container) {
@@ -129,6 +156,10 @@ constexpr Rule kEnvironmentRules[] = {
      "Without \"=\" an entry is the beginning of names: mlx5_1 is also mlx5_10 and mlx5_17.",
      "Begin the list with \"=\", or take it away: the container sees the NICs that it was given.",
      "N05", beginning},
+    {"env.ucx-release", "A value of UCX_NET_DEVICES is one of new releases.", Severity::note,
+     "UCX reads names without a port, and ^ before names to leave out, since 1.21, ranges as "
+     "mlx5_[0-3] since 1.22. Older releases find no such device and go without RDMA.",
+     "Name the devices with their ports, as mlx5_0:1, or run UCX 1.22.", "N05", ucx_release},
     {"env.visible-devices", "NVIDIA_VISIBLE_DEVICES is written beside a request for GPUs.",
      Severity::warn,
      "A variable of the pod overrides what the device plugin says: the container sees the GPUs of "

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kNcclEntries = 32;
 constexpr std::size_t kNcclNameBytes = 63;
 constexpr std::size_t kUcxEntries = 128;
+constexpr std::size_t kWrittenOut = 32;  ///< entries of a list that is shown to people
 constexpr std::size_t kNvshmemEntries = 48;
 constexpr std::size_t kNvshmemProcesses = 32;
 
@@ -86,7 +87,8 @@ bool is_device(const NicListEntry& entry, std::string_view device) {
 }
 
 bool has_port_in_text(const NicListEntry& entry) {
-  return entry.means == NicListEntry::Means::device || entry.means == NicListEntry::Means::range;
+  using enum NicListEntry::Means;
+  return entry.means == device || entry.means == port_of || entry.means == range;
 }
 
 std::string with_port(std::string_view nic, unsigned port) {
@@ -98,7 +100,7 @@ std::string with_port(std::string_view nic, unsigned port) {
 bool NicListEntry::names(std::string_view nic) const {
   if (means == Means::beginning) return nic.starts_with(name);
   if (means == Means::name) return nic == name;
-  if (is_device(*this, nic)) return true;
+  if (means != Means::port_of && is_device(*this, nic)) return true;
   constexpr unsigned kPorts = 255;  // InfiniBand numbers them in one byte
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) return false;
@@ -109,7 +111,8 @@ bool NicListEntry::names(std::string_view nic) const {
 
 bool NicListEntry::names(std::string_view nic, unsigned of_port) const {
   if (has_port_in_text(*this)) {
-    return is_device(*this, nic) || is_device(*this, with_port(nic, of_port));
+    return (means != Means::port_of && is_device(*this, nic)) ||
+           is_device(*this, with_port(nic, of_port));
   }
   return names(nic) && (!port || *port == static_cast<int>(of_port));
 }
@@ -137,18 +140,44 @@ NicList nccl_list(std::string_view value) {
   return list;
 }
 
-NicList ucx_list(std::string_view value) {
+NicList ucx_list(std::string_view value, UcxRelease release) {
+  using enum NicListEntry::Means;
+  const bool is_old = release == UcxRelease::before_1_21;
   NicList list;
-  list.excludes = take_front(value, '^');
+  list.excludes = !is_old && take_front(value, '^');
   while (!value.empty() && list.entries.size() < kUcxEntries) {
-    NicListEntry entry{.means = NicListEntry::Means::device, .text = take_until(value, ',')};
+    NicListEntry entry{.means = is_old ? port_of : device, .text = take_until(value, ',')};
     if (entry.text.empty()) continue;
     if (entry.text == "all") return {{}, false, true};
-    read_range(entry);
+    if (release == UcxRelease::since_1_22) read_range(entry);
     list.entries.push_back(entry);
   }
   list.takes_all = list.entries.empty();
   return list;
+}
+
+std::optional<UcxNewSyntax> ucx_new_syntax(std::string_view value,
+                                           const std::function<bool(std::string_view)>& is_nic) {
+  const auto newest = ucx_list(value, UcxRelease::since_1_22);
+  if (newest.excludes) return UcxNewSyntax{.since = "1.21", .entry = value};
+  std::optional<UcxNewSyntax> found;
+  std::vector<std::string> written;
+  for (const auto& entry : newest.entries) {
+    const bool is_range = entry.means == NicListEntry::Means::range;
+    const bool has_port = entry.text.find(':') != std::string_view::npos;
+    const bool is_new = is_range || (!has_port && is_nic(entry.text));
+    if (is_new && !found) {
+      found = UcxNewSyntax{.since = is_range ? "1.22" : "1.21", .entry = entry.text};
+    }
+    const auto port = has_port ? "" : ":1";
+    if (!is_range) written.push_back(std::string(entry.text) + (is_new ? port : ""));
+    for (auto i = entry.first; is_range && i <= entry.last && written.size() <= kWrittenOut; ++i) {
+      written.push_back(std::string(entry.name) + std::to_string(i) + std::string(entry.suffix) +
+                        port);
+    }
+  }
+  if (found && written.size() <= kWrittenOut) found->for_all = join(written, ",");
+  return found;
 }
 
 NicList nvshmem_list(std::string_view value) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "base/find.h"
@@ -144,9 +145,41 @@ class Reader {
     if (words && !has_rdma_transport(*words)) {
       add_off(Library::ucx, Variable::ucx_tls, "has no transport over RDMA (ib, rc, dc, ud)");
     }
-    finish(Library::ucx,
-           read_list(Library::ucx, Variable::ucx_net_devices,
-                     ucx_list(values_.text(Variable::ucx_net_devices)), usable_ports(true)));
+    const auto value = values_.text(Variable::ucx_net_devices);
+    const auto newest = ucx_list(value, UcxRelease::since_1_22);
+    const auto ports = usable_ports(true);
+    if (!agree_about(value, ports)) {
+      use(Library::ucx).known = false;
+      use(Library::ucx).chosen = !newest.excludes;
+      // Notes what is wanted; what is not given depends on the release, too.
+      if (!newest.excludes) {
+        static_cast<void>(not_given(Library::ucx, Variable::ucx_net_devices, newest));
+      }
+      return;
+    }
+    finish(Library::ucx, read_list(Library::ucx, Variable::ucx_net_devices, newest, ports));
+  }
+
+  /// Whether all releases of UCX take the same of these ports; where not, that is noted.
+  bool agree_about(std::string_view value, const std::vector<PortOf>& ports) {
+    std::vector<std::string> texts;
+    std::set<std::vector<std::string>> answers;
+    for (const auto release : kUcxReleases) {
+      const auto list = ucx_list(value, release);
+      std::vector<PortOf> taken;
+      std::ranges::copy_if(ports, std::back_inserter(taken), [&](const PortOf& one) {
+        return list.takes(one.nic->name, one.port->number);
+      });
+      answers.insert(labels(taken));
+      static constexpr std::array kNames = {"before UCX 1.21 ", "in 1.21 ", "since 1.22 "};
+      texts.push_back(kNames[static_cast<std::size_t>(release)] +
+                      (taken.empty() ? "none" : shown(labels(taken))));
+    }
+    if (answers.size() < 2) return true;
+    reading_.by_release = std::string(name_of(Variable::ucx_net_devices)) + "=";
+    append_in_quotes(reading_.by_release, value, kValueBytes);
+    reading_.by_release += " means, of the ports that the container has, " + join(texts, ", ");
+    return false;
   }
 
   // The lists are read by ibrc (the default), ibdevx and ibgda; ucx and libfabric have ways of

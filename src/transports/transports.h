@@ -49,7 +49,7 @@ struct Contradiction {
 };
 
 struct LibraryUse {
-  bool known = true;               ///< false: a plugin or another library decides
+  bool known = true;               ///< false: a plugin, another library or the release decides
   std::string_view off_by{};       ///< the variable that turns RDMA off; "" where none does
   std::vector<std::string> ports;  ///< it uses over RDMA, "mlx5_0:1"; none where NICs are not known
   bool chosen = false;             ///< the environment names them
@@ -64,6 +64,9 @@ struct Wanted {
 struct Reading {
   std::array<LibraryUse, 3> libraries;  ///< by Library
   std::vector<Contradiction> contradictions;
+  /// What releases of UCX make of UCX_NET_DEVICES where they do not agree about the NICs given:
+  /// which release runs is not known, and nothing is claimed. "" where they agree.
+  std::string by_release;
   std::vector<Wanted> wanted;  ///< each NIC once
 
   /// The contradiction that leaves a library nothing; null where there is none, or where the

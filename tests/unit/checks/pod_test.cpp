@@ -294,6 +294,9 @@ const std::vector<PodFault>& pod_faults() {
        {"WARN pod.front-end-nic train/UCX_NET_DEVICES"},
        well_on_azure,
        kAzure},
+      {"UCX_NET_DEVICES names the NIC as new releases read it",
+       [](Container& c) { c.environment.value = {{"UCX_NET_DEVICES=mlx5_3"}}; },
+       {"UNKNOWN pod.environment train/UCX_NET_DEVICES"}},
       {"NCCL would take the front-end NIC",
        [](Container& c) {
          give_front_end_nic(c);

@@ -175,6 +175,8 @@ std::vector<Case> cases() {
        pod(with_env("NCCL_NET_GDR_LEVEL", "PXB"))},
       {"env.nic-beginning", pod(with_env("NCCL_IB_HCA", "mlx5_1")),
        pod(with_env("NCCL_IB_HCA", "=mlx5_1"))},
+      {"env.ucx-release", pod(with_env("UCX_NET_DEVICES", "mlx5_0,mlx5_1")),
+       pod(with_env("UCX_NET_DEVICES", "mlx5_0:1,eth0"))},
       {"env.visible-devices",
        pod("    env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]\n" + asks("nvidia.com/gpu: 1")),
        pod("    env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]\n")},

@@ -88,11 +88,33 @@ TEST(Transports, what_names_no_given_nic_leaves_nothing) {
           {{"NCCL_IB_HCA=^"}, {"leaves out every NIC, and NCCL takes TCP"}, true},
           {{"UCX_NET_DEVICES=mlx5_0:1"}, {names + ", and UCX goes without RDMA"}, true},
           {{"UCX_NET_DEVICES=eth0"}, {names}, true},
-          {{"UCX_NET_DEVICES=^mlx5_[0-3]"}, {leaves}, true},
+          {{"UCX_NET_DEVICES=^mlx5_2"}, {leaves}, true},
           {{"NVSHMEM_HCA_LIST=mlx5_0"}, {names + ", and NVSHMEM goes without RDMA"}, true},
           {{"NVSHMEM_HCA_PE_MAPPING=mlx5_0:1:8"}, {"NVSHMEM_HCA_PE_MAPPING"}, true},
       },
       &nics);
+}
+
+TEST(Transports, what_releases_of_ucx_read_differently_is_not_claimed) {
+  const auto nics = four_nics();
+  const auto read = [&](std::string_view value) { return read_environment({value}, &nics); };
+  const std::string begin = "means, of the ports that the container has, ";
+  const auto bare = read("UCX_NET_DEVICES=mlx5_2");
+  EXPECT_THAT(bare.by_release,
+              HasSubstr(begin + "before UCX 1.21 none, in 1.21 mlx5_2:1, since 1.22 mlx5_2:1"));
+  EXPECT_THAT(bare.contradictions, IsEmpty());
+  EXPECT_FALSE(use(bare, Library::ucx).known);
+  EXPECT_THAT(use(bare, Library::ucx).ports, IsEmpty());
+  EXPECT_THAT(read("UCX_NET_DEVICES=^mlx5_[0-3]").by_release,
+              HasSubstr(begin + "before UCX 1.21 none, in 1.21 mlx5_2:1, since 1.22 none"));
+  EXPECT_THAT(read("UCX_NET_DEVICES=^mlx5_[0-3]").contradictions, IsEmpty());
+  EXPECT_THAT(read("UCX_NET_DEVICES=mlx5_[0-3]:1").by_release,
+              HasSubstr(begin + "before UCX 1.21 none, in 1.21 none, since 1.22 mlx5_2:1"));
+  for (const auto* value : {"UCX_NET_DEVICES=mlx5_0", "UCX_NET_DEVICES=^mlx5_2",
+                            "UCX_NET_DEVICES=mlx5_2:1,mlx5_0", "UCX_NET_DEVICES=all"}) {
+    EXPECT_EQ(read(value).by_release, "") << value;
+  }
+  EXPECT_EQ(read_environment({"UCX_NET_DEVICES=mlx5_2"}, nullptr).by_release, "");
 }
 
 TEST(Transports, what_is_named_beside_given_nics_is_told) {
