@@ -6,6 +6,7 @@ helm and kubeconform judge it; goldens say what each set of values renders. --bl
 chart's README and the base of the kustomization anew.
 """
 
+import copy
 import json
 import os
 import pathlib
@@ -132,6 +133,58 @@ def agent_spec(values: str) -> dict:
     return next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
 
 
+# What a string may hold that is more than a string to YAML, to CEL, or to helm.
+HOSTILE = ("x\n      hostIPC: true", "x\n            - --annotations=allow", 'x" || true || "', "x' || true || '", "true", "7", "{{ .Release.Name }}",
+           "x: y #z", "*x", "/a\nb", "x\n---\nkind: Pod")
+
+
+def merged(base: dict, more: dict) -> dict:
+    """As helm does it."""
+    both = dict(base)
+    for key, value in more.items():
+        both[key] = merged(base[key], value) if isinstance(value, dict) and isinstance(base.get(key), dict) else value
+    return both
+
+
+def strings_of(schema: dict, root: dict, path: tuple = ()) -> list[tuple]:
+    """The places of its strings; 0 is an item of a list, x a key of any name. What is Kubernetes' own is written as YAML."""
+    if "$ref" in schema:
+        schema = {**root["definitions"][schema["$ref"].rpartition("/")[2]], **schema}
+    for one in schema.get("allOf", []):
+        if "$ref" in one:
+            schema = {**root["definitions"][one["$ref"].rpartition("/")[2]], **schema}
+    found = [path] if "string" in (schema.get("type") or ()) or "enum" in schema else []
+    for key, one in schema.get("properties", {}).items():
+        found += strings_of(one, root, (*path, key))
+    if isinstance(schema.get("additionalProperties"), dict):
+        found += strings_of(schema["additionalProperties"], root, (*path, "x"))
+    if isinstance(schema.get("items"), dict):
+        found += strings_of(schema["items"], root, (*path, 0))
+    return found
+
+
+def put(values: dict, path: tuple, text: str) -> None:
+    """In place of what is there: an item, a key, or a value."""
+    at: dict | list = values
+    for key, after in zip(path, (*path[1:], None)):
+        if key == "x":
+            key = next(iter(at), "x")  # that of everything.yaml
+        if after is None:
+            at[key] = text
+        elif isinstance(at, dict) and at.get(key) is None:
+            at[key] = [{}] if after == 0 else {}
+        at = at[key]
+
+
+def shape_of(one: object) -> object:
+    """What is there, but for what the strings say."""
+    if isinstance(one, dict):
+        return {key: shape_of(value) for key, value in one.items()}
+    if isinstance(one, list):
+        return [shape_of(value) for value in one]
+    return type(one).__name__
+
+
 def rights(page: str, values: str) -> tuple[list[dict], list[dict]]:
     """What a page of deploy/rbac makes in kube-system, and what the chart makes of these kinds with the option."""
     found = objects(render("--set", values, "--kube-version", "1.36.0", release="railhead"))
@@ -185,7 +238,7 @@ class Chart(unittest.TestCase):
             for name, values in {**CASES, **EXAMPLES}.items():
                 with self.subTest(name, version=version):
                     output(tool("kubeconform"), "-strict", "-schema-location", location,
-                           input=render(*values, "--kube-version", version))
+                           input=render(*values, "--kube-version", version, "--set", "rightsWithoutPolicy=true"))
 
     def test_a_wrong_value_is_refused_by_its_name(self) -> None:
         for setting, message in WRONG.items():
@@ -212,6 +265,84 @@ class Chart(unittest.TestCase):
                 render("--set-json", f"{path}={wrong}")
             self.assertIn(f"'/{path.replace('.', '/')}'", str(refused.exception))
 
+    def test_no_string_makes_more_of_a_manifest_than_a_string(self) -> None:
+        """Each string of the schema, one after the other, in place of the value that everything.yaml has there."""
+        schema = json.loads((CHART / "values.schema.json").read_text())
+        everything = yaml.safe_load((HERE / "values/everything.yaml").read_text())
+        base = yaml.safe_load((CHART / "values.yaml").read_text())
+        base["rdma"] = {}
+        values = merged(base, everything)
+        values["existingConfigs"] = values["existingConfigs"][:1]
+        # The two exclude each other.
+        detector = merged(values, {"nodeConditions": {"enabled": False}, "nodeProblemDetector": {"enabled": True}})
+
+        def rendered(path: tuple, text: str) -> tuple[list | None, str]:
+            """The shape of all objects; none where the schema refuses the value."""
+            changed = copy.deepcopy(detector if path[0] == "nodeProblemDetector" else values)
+            put(changed, path, text)
+            done = subprocess.run([tool("helm"), "template", "a", CHART, "--namespace", "kube-system", "-f", "-"],
+                                  input=yaml.safe_dump(changed), capture_output=True, text=True, check=False)
+            return ([shape_of(one) for one in objects(done.stdout)] if done.returncode == 0 else None), done.stderr
+
+        paths = strings_of(schema, schema)
+        for path in paths:
+            clean = next(filter(None, (rendered(path, text)[0] for text in ("a", "/a", "1m", "1", "Exists", "Always"))), None)
+            for text in HOSTILE:
+                found, said = rendered(path, text)
+                if found is None:
+                    self.assertIn("don't meet the specifications of the schema", said, f"{path}: {text!r}")
+                else:
+                    self.assertEqual(clean, found, f"{path}: {text!r}")
+        for path in (("priorityClassName",), ("serviceAccount", "name"), ("existingConfigs", 0, "key"), ("nri", "directory"),
+                     ("tolerations", 0, "key"), ("nodeSelector", "x"), ("setup", "file")):
+            self.assertIn(path, paths)
+
+    def test_a_key_of_a_value_is_one_or_is_refused(self) -> None:
+        for place in ("nodeSelector", "podLabels", "podAnnotations", "serviceAccount.annotations", "metrics.podMonitor.labels",
+                      "metrics.alerts.labels", "metrics.alerts.ruleLabels", "metrics.dashboards.annotations", "resources.limits"):
+            for key in ("a\n      hostPID: true", "a: b", '"', "a b", "-a", "é"):
+                more = json.dumps({key: "1"})
+                with self.subTest(place, key=key), self.assertRaises(AssertionError) as refused:
+                    render("-f", str(HERE / "values/everything.yaml"), "--set-json", f"{place}={more}")
+                self.assertIn("invalid propertyName", str(refused.exception))
+        for key in ("name", "instance"):
+            with self.assertRaises(AssertionError):
+                render("--set-json", json.dumps({"podLabels": {f"app.kubernetes.io/{key}": "x"}}))
+
+    def test_rights_without_a_policy_are_refused_until_they_are_accepted(self) -> None:
+        for option in ("startupTaint", "events", "nodeConditions"):
+            words = ("--set", f"{option}.enabled=true", "--kube-version")
+            with self.assertRaises(AssertionError) as refused:
+                render(*words, "1.29.0")
+            self.assertIn(f"{option}.enabled", str(refused.exception))
+            self.assertIn("rightsWithoutPolicy", str(refused.exception))
+            kinds = [one["kind"] for one in objects(render(*words, "1.29.0", "--set", "rightsWithoutPolicy=true"))]
+            self.assertEqual((1, 0), (kinds.count("ClusterRole"), kinds.count("ValidatingAdmissionPolicy")))
+            kinds = [one["kind"] for one in objects(render(*words, "1.30.0"))]
+            self.assertEqual((1, 1, 1), tuple(kinds.count(kind) for kind in (
+                "ClusterRole", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")))
+        render("--kube-version", "1.29.0")
+
+    def test_setup_is_apart_from_the_agent(self) -> None:
+        plain = render("--set", "openshift.enabled=true")
+        both = objects(render("--set", "openshift.enabled=true,setup.enabled=true"))
+        self.assertEqual(objects(plain), [one for one in both if not one["metadata"]["name"].endswith("-setup")])
+        setup = {one["kind"]: one for one in both if one["metadata"]["name"].endswith("-setup")}
+        self.assertEqual({"DaemonSet", "ServiceAccount", "SecurityContextConstraints"}, set(setup))
+        spec = setup["DaemonSet"]["spec"]["template"]["spec"]
+        self.assertEqual((True, False, setup["ServiceAccount"]["metadata"]["name"]),
+                         (spec["hostPID"], spec["automountServiceAccountToken"], spec["serviceAccountName"]))
+        self.assertTrue(spec["initContainers"][0]["securityContext"]["privileged"])
+        rest = spec["containers"][0]
+        self.assertNotIn("volumeMounts", rest)
+        self.assertEqual((["ALL"], True, 65532), (rest["securityContext"]["capabilities"]["drop"],
+                                                  rest["securityContext"]["runAsNonRoot"], rest["securityContext"]["runAsUser"]))
+        self.assertEqual([f"system:serviceaccount:kube-system:{spec['serviceAccountName']}"], setup["SecurityContextConstraints"]["users"])
+        # What chooses agents does not choose its pods.
+        labels = setup["DaemonSet"]["spec"]["template"]["metadata"]["labels"]
+        agent = next(one for one in both if one["kind"] == "DaemonSet" and one is not setup["DaemonSet"])
+        self.assertFalse(agent["spec"]["selector"]["matchLabels"].items() <= labels.items())
+
     def test_two_releases_share_no_object(self) -> None:
         def names(release: str, namespace: str) -> set[tuple]:
             text = output(tool("helm"), "template", release, CHART, "--namespace", namespace, *CASES["everything"])
@@ -223,9 +354,9 @@ class Chart(unittest.TestCase):
     def test_every_mount_and_capability_is_on_the_page(self) -> None:
         page = (TREE / "docs/security.md").read_text()
         for name in CASES:
-            spec = next(one for one in objects(render(*CASES[name])) if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
-            for container in [*spec.get("initContainers", []), *spec["containers"]]:
-                for mount in container["volumeMounts"]:
+            specs = [one["spec"]["template"]["spec"] for one in objects(render(*CASES[name])) if one["kind"] == "DaemonSet"]
+            for container in [one for spec in specs for one in [*spec.get("initContainers", []), *spec["containers"]]]:
+                for mount in container.get("volumeMounts", []):
                     path = re.sub("(/railhead-existing/).*", r"\1…", mount["mountPath"])
                     if mount["name"] != "nccl":  # which the values add
                         self.assertIn(f"`{MOUNT_VALUES.get(path, path)}`", page)
@@ -276,14 +407,14 @@ class Chart(unittest.TestCase):
                 self.assertEqual(wanted, found)
 
     def test_another_setup_file_starts_the_pods_anew(self) -> None:
-        """The init container reads it once; the agent's own configuration is read again while it runs."""
-        def template(values: str) -> dict:
-            daemon = next(one for one in objects(render("--set", values)) if one["kind"] == "DaemonSet")
-            return daemon["spec"]["template"]
+        """It is read once; the agent's own configuration is read again while it runs."""
+        def templates(values: str) -> list[dict]:
+            return [one["spec"]["template"] for one in objects(render("--set", values)) if one["kind"] == "DaemonSet"]
 
-        setup = "setup.enabled=true,setup.file=modules: [{}]"
-        self.assertNotEqual(template(setup.format("ib_umad")), template(setup.format("rdma_ucm")))
-        self.assertEqual(template("config=a: 1"), template("config=a: 2"))
+        (agent, setup), (other_agent, other_setup) = (templates(f"setup.enabled=true,setup.file=modules: [{name}]") for name in ("a", "b"))
+        self.assertNotEqual(setup, other_setup)
+        self.assertEqual(agent, other_agent)
+        self.assertEqual(templates("config=a: 1"), templates("config=a: 2"))
 
     def test_the_name_by_which_the_kubectl_plugin_looks_stays(self) -> None:
         plugin = (TREE / "deploy/kubectl/kubectl-railhead").read_text()
@@ -363,9 +494,7 @@ class Chart(unittest.TestCase):
             return found
 
         before, found = rendered(), rendered("--set", "events.enabled=true")
-        page = objects((TREE / "deploy/rbac/events.yaml").read_text()
-                       .replace("namespace: railhead", "namespace: kube-system")
-                       .replace("railhead-events", "kube-system-railhead-events"))
+        page, _ = rights("events", "events.enabled=true")
         self.assertEqual(page, [one for one in found if one not in before and one["kind"] != "DaemonSet"])
         self.assertEqual([{"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]}],
                          next(one["rules"] for one in page if one["kind"] == "ClusterRole"))
@@ -374,7 +503,7 @@ class Chart(unittest.TestCase):
         self.assertIn({"name": "RAILHEAD_KUBERNETES_EVENTS", "value": "true"}, spec["containers"][0]["env"])
 
     def test_who_asks_for_users_of_devices_sees_processes(self) -> None:
-        for value, sees in ("pods.enabled=false", False), ("pods.enabled=true", True), ("setup.enabled=true", True):
+        for value, sees in ("pods.enabled=false", False), ("pods.enabled=true", True), ("setup.enabled=true", False):
             found = objects(render("--set", "openshift.enabled=true", "--set", value))
             spec = next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
             allowed = next(one for one in found if one["kind"] == "SecurityContextConstraints")["allowHostPID"]

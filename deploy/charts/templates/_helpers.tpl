@@ -14,15 +14,43 @@
 {{- end }}
 
 {{- define "railhead.selectorLabels" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ .Chart.Name | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "railhead.labels" -}}
 {{ include "railhead.selectorLabels" . }}
+{{ include "railhead.chartLabels" . }}
+{{- end }}
+
+{{- define "railhead.chartLabels" -}}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
+{{- end }}
+
+{{/* Of the DaemonSet that prepares nodes: what selects agents does not select its pods. */}}
+{{- define "railhead.setupSelectorLabels" -}}
+app.kubernetes.io/name: {{ printf "%s-setup" .Chart.Name | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+{{- end }}
+
+{{- define "railhead.setupLabels" -}}
+{{ include "railhead.setupSelectorLabels" . }}
+{{ include "railhead.chartLabels" . }}
+{{- end }}
+
+{{- define "railhead.setupName" -}}
+{{- printf "%s-setup" (include "railhead.fullname" .) }}
+{{- end }}
+
+{{/* Not empty where the API server holds a token to its own node. Before Kubernetes 1.30 it cannot, and whoever installs has to
+accept that. */}}
+{{- define "railhead.policies" -}}
+{{- if semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version }}true
+{{- else if not .Values.rightsWithoutPolicy }}
+{{- fail (printf "Kubernetes %s has no ValidatingAdmissionPolicy, so the token of%s would hold for every node. Leave that off, or accept it by rightsWithoutPolicy=true" .Capabilities.KubeVersion.Version (include "railhead.rights" .)) }}
+{{- end }}
 {{- end }}
 
 {{/* Which options need rights at the API server. */}}

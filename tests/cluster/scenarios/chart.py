@@ -179,7 +179,7 @@ class Chart(ClusterCase):
         self.assertRegex(told, r"GPU0 .*mlx5_0 +PIX")
         self.assertRegex(told, r"node-1 +100")
 
-    def test_the_node_is_set_up_before_the_agent_starts(self) -> None:
+    def test_the_node_is_set_up_by_a_daemonset_of_its_own(self) -> None:
         limits = pathlib.Path("/etc/security/limits.d")
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", limits], check=True)
         self.addCleanup(subprocess.run, ["umount", limits], check=True)
@@ -188,8 +188,9 @@ class Chart(ClusterCase):
         wanted = self.config("setup.yaml", "memlock: {limitsFile: true}\n")
         self.install(INSTALL + self.values_of_machine() + f" --set setup.enabled=true --set-file setup.file={wanted}")
         self.wait_rolled_out()
+        self.type(f"kubectl -n kube-system rollout status {DAEMONSET}-setup --timeout=120s")
         self.assertIn("memlock", (limits / "99-railhead-memlock.conf").read_text())
-        told = self.type(f"kubectl -n kube-system logs {DAEMONSET} -c setup")
+        told = self.type(f"kubectl -n kube-system logs {DAEMONSET}-setup -c setup")
         self.assertRegex(told, r"(?m)^OK: .*memlock")
 
     def test_the_api_server_takes_the_examples(self) -> None:
