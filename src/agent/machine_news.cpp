@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/machine_news.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -90,6 +91,35 @@ void for_each_new(const inject::DecisionTable* before, const inject::DecisionTab
   }
 }
 
+/// Of the cards that are dealt to GPUs. A port without a cable of a card that has another one, and
+/// a card that no GPU has, may be as somebody built them; what a pod holds alone is its own.
+decltype(Metrics::compute_nic_usable)::Now dealt_nics(const inject::DecisionTable& table) {
+  decltype(Metrics::compute_nic_usable)::Now now;
+  const auto works = [&](std::size_t nic) {
+    return table.trouble_of(nic).empty() || table.node().nics[nic].elsewhere;
+  };
+  for (const auto& card : table.deal().cards) {
+    if (!std::ranges::any_of(table.deal().gpus, [&](const affinity::GpuDeal& gpu) {
+          return contains(gpu.nics, card.front());
+        })) {
+      continue;
+    }
+    const bool usable = std::ranges::any_of(card, works);
+    for (const auto nic : card) now.add(usable ? 1 : 0, label::Nic(table.node().nics[nic].name));
+  }
+  return now;
+}
+
+decltype(Metrics::nic_missing)::Now missing_nics(const inject::DecisionTable& table) {
+  decltype(Metrics::nic_missing)::Now now;
+  for (const auto& missing : table.deal().missing) {
+    for (const auto gpu : missing.gpus) {
+      now.add(1, metrics::Label<"gpu">(table.node().gpus[gpu].pci.str()));
+    }
+  }
+  return now;
+}
+
 }  // namespace
 
 void publish_machine(const inject::DecisionTable& table, Metrics& metrics) {
@@ -111,6 +141,8 @@ void publish_machine(const inject::DecisionTable& table, Metrics& metrics) {
   }
   metrics.node_nics.replace(std::move(by_role));
   metrics.nic_usable.replace(std::move(by_name));
+  metrics.compute_nic_usable.replace(dealt_nics(table));
+  metrics.nic_missing.replace(missing_nics(table));
 }
 
 void log_machine(const inject::DecisionTable* before, const inject::DecisionTable& now,

@@ -68,6 +68,12 @@ struct Metrics : metrics::MetricRegistry {
       *this, "railhead_node_nics", "RDMA NICs of the node by role and usability."};
   metrics::Gauge<label::Nic> nic_usable{*this, "railhead_nic_usable",
                                         "1 where a NIC can carry traffic now, else 0."};
+  metrics::Gauge<label::Nic> compute_nic_usable{*this, "railhead_compute_nic_usable",
+                                                "1 where a NIC that is dealt to a GPU, or another "
+                                                "port of its card, can carry traffic, else 0."};
+  metrics::Gauge<metrics::Label<"gpu">> nic_missing{
+      *this, "railhead_nic_missing",
+      "1 for each GPU, by PCI address, whose NIC seems to have fallen off the bus."};
   metrics::Counter<label::Nic, label::Port, label::Direction> port_bytes{
       *this, "railhead_port_bytes_total",
       "Bytes through a port; of an Ethernet port those of RDMA alone."};

@@ -6,6 +6,7 @@ helm and kubeconform judge it; goldens say what each set of values renders. --bl
 chart's README and the base of the kustomization anew.
 """
 
+import concurrent.futures
 import copy
 import json
 import os
@@ -284,8 +285,7 @@ class Chart(unittest.TestCase):
                                   input=yaml.safe_dump(changed), capture_output=True, text=True, check=False)
             return ([shape_of(one) for one in objects(done.stdout)] if done.returncode == 0 else None), done.stderr
 
-        paths = strings_of(schema, schema)
-        for path in paths:
+        def judge(path: tuple) -> None:
             clean = next(filter(None, (rendered(path, text)[0] for text in ("a", "/a", "1m", "1", "Exists", "Always"))), None)
             for text in HOSTILE:
                 found, said = rendered(path, text)
@@ -293,6 +293,10 @@ class Chart(unittest.TestCase):
                     self.assertIn("don't meet the specifications of the schema", said, f"{path}: {text!r}")
                 else:
                     self.assertEqual(clean, found, f"{path}: {text!r}")
+
+        paths = strings_of(schema, schema)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(judge, paths))
         for path in (("priorityClassName",), ("serviceAccount", "name"), ("existingConfigs", 0, "key"), ("nri", "directory"),
                      ("tolerations", 0, "key"), ("nodeSelector", "x"), ("setup", "file")):
             self.assertIn(path, paths)

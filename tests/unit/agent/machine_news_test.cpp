@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "unit/inject/pool_specs.h"
 #include "unit/node/hosts.h"
 
 namespace railhead::test {
@@ -83,6 +84,54 @@ TEST(MachineNews, of_a_nic_whose_function_has_gone_is_that_it_has_gone) {
   const inject::DecisionTable without(rest, {}, {});
   EXPECT_THAT(said(whole, without), AllOf(HasSubstr("nic gone"), HasSubstr("nic=mlx5_0")));
   EXPECT_THAT(said(without, whole), AllOf(HasSubstr("nic=mlx5_0"), Not(HasSubstr("gone"))));
+}
+
+/// Samples of a metric whose value is this.
+std::vector<std::string> samples(const inject::DecisionTable& table, const std::string& metric,
+                                 const std::string& value) {
+  agent::Metrics metrics;
+  agent::publish_machine(table, metrics);
+  std::vector<std::string> found;
+  std::stringstream lines(metrics.expose());
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(metric + "{") || !line.ends_with("} " + value)) continue;
+    const auto begin = line.find('"') + 1;
+    found.push_back(line.substr(begin, line.find('"', begin) - begin));
+  }
+  return found;
+}
+
+inject::DecisionTable table_of(const std::string& machine, inject::InjectionPolicy policy = {}) {
+  return {node::read_node(*snapshot::SnapshotHost::parse(machine_text(machine)).value()),
+          {},
+          std::move(policy)};
+}
+
+using testing::ElementsAre;
+
+TEST(MachineNews, dealt_nics_that_are_down_and_missing_ones_are_samples) {
+  const auto degraded = table_of("dgx-h100-degraded");
+  EXPECT_THAT(samples(degraded, "railhead_compute_nic_usable", "0"),
+              ElementsAre("0000:4f:00.0", "mlx5_3"));
+  EXPECT_THAT(samples(degraded, "railhead_nic_missing", "1"), ElementsAre("0000:c3:00.0"));
+  const auto whole = table_of("dgx-h100");
+  EXPECT_THAT(samples(whole, "railhead_compute_nic_usable", "0"), IsEmpty());
+  EXPECT_EQ(samples(whole, "railhead_compute_nic_usable", "1").size(), 8U);
+  EXPECT_THAT(samples(whole, "railhead_nic_missing", "1"), IsEmpty());
+}
+
+TEST(MachineNews, a_nic_that_no_gpu_has_is_no_sample) {
+  const auto table = table_of("nics-only");
+  EXPECT_THAT(samples(table, "railhead_compute_nic_usable", "0"), IsEmpty());
+  EXPECT_THAT(samples(table, "railhead_compute_nic_usable", "1"), IsEmpty());
+}
+
+TEST(MachineNews, a_nic_of_an_exclusive_pool_is_not_down) {
+  inject::InjectionPolicy policy;
+  policy.pools = {exclusive_pool("example.com/nic", {"mlx5_1"})};
+  const auto table = table_of("seed-8gpu-4nic", policy);
+  EXPECT_FALSE(table.usable().at(1).usable);
+  EXPECT_THAT(samples(table, "railhead_compute_nic_usable", "0"), IsEmpty());
 }
 
 }  // namespace
