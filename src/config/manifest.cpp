@@ -18,6 +18,9 @@ namespace {
 constexpr std::string_view kConfigMap = "ConfigMap";
 constexpr std::array<std::string_view, 3> kKinds{kConfigMap, "NicClusterPolicy", "NicNodePolicy"};
 
+/// A text keeps so many empty lines above it. Of 256 texts they take 5 MiB.
+constexpr unsigned kMostLinesAbove = 20'000;
+
 /// A block (`key: |`) as it stands in the manifest, below as many empty lines as there are lines
 /// before it. Absent for a text that is not written so. Reads no further than the text is long,
 /// because a manifest may have many.
@@ -42,7 +45,7 @@ std::optional<std::string> block_in_place(std::span<const std::string_view> line
     }
     content.append(line.substr(std::min(indent, line.size()))).append("\n");
   }
-  if (trim(content) != wanted) return std::nullopt;
+  if (trim(content) != wanted || scalar.mark.line > kMostLinesAbove) return std::nullopt;
   return std::string(scalar.mark.line, '\n') + block;
 }
 

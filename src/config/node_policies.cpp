@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "data/below.h"
 #include "data/json.h"
@@ -193,6 +194,13 @@ class PolicyReader {
 };
 
 }  // namespace
+
+std::vector<std::string> physical_ids_of(std::string_view virtual_id) {
+  const auto* row = find_by(kVirtualIds, &VirtualId::virtual_, virtual_id);
+  if (row == nullptr) return {};
+  const auto ids = split(row->physical, ' ');
+  return {ids.begin(), ids.end()};
+}
 
 Result<ConfigFile> file_of_node_policies(std::vector<NodePolicy> policies,
                                          std::vector<std::string>& warnings) {

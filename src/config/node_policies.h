@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -24,5 +25,8 @@ struct NodePolicy {
 /// which it was compared on 2026-11-22.
 Result<ConfigFile> file_of_node_policies(std::vector<NodePolicy> policies,
                                          std::vector<std::string>& warnings);
+
+/// PCI device ids of the physical functions whose virtual functions have this id.
+std::vector<std::string> physical_ids_of(std::string_view virtual_id);
 
 }  // namespace railhead::config

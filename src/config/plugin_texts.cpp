@@ -280,8 +280,10 @@ Result<std::optional<PluginTexts>> plugin_texts_of_manifest(const ConfigFile& fi
   PluginTextsReader reader(file, node);
   bool is_manifest = false;
   for (const auto& document : documents) {
-    const auto value = parse_file_text(document.in_place());
-    if (!value) return value.error().context(file.name);
+    auto value = parse_file_text(document.text);
+    // Its message has the lines of the whole.
+    if (!value) return parse_file_text(document.in_place()).error().context(file.name);
+    data::move_down(*value, document.before);
     is_manifest = TRY(reader.add(*value)) || is_manifest;
   }
   if (!is_manifest) return std::optional<PluginTexts>();

@@ -35,4 +35,13 @@ std::vector<Document> documents_in(std::string_view text) {
   return documents;
 }
 
+void move_down(Value& value, unsigned lines) {
+  if (value.mark.line > 0) value.mark.line += lines;
+  for (auto& item : value.items) move_down(item, lines);
+  for (auto& entry : value.entries) {
+    if (entry.mark.line > 0) entry.mark.line += lines;
+    move_down(entry.value, lines);
+  }
+}
+
 }  // namespace railhead::data

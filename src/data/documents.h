@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/value.h"
+
 namespace railhead::data {
 
 /// A part of a text between lines that separate documents.
@@ -20,5 +22,8 @@ struct Document {
 /// begins with "---" and goes on with white space or not at all: an indented one is content (YAML
 /// 1.2, 9.1.4). What stands behind the dashes is the beginning of the document.
 std::vector<Document> documents_in(std::string_view text);
+
+/// What was parsed of a document alone gets the lines of the whole.
+void move_down(Value& value, unsigned lines);
 
 }  // namespace railhead::data

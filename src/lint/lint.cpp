@@ -12,8 +12,9 @@ namespace {
 
 /// The visible list: every file of rules, in order.
 constexpr std::array kRuleGroups = {
-    manifest_rules, pod_rules,      resource_rules, annotation_rules, environment_rules,
-    plugin_rules,   operator_rules, network_rules,  storage_rules,    daemon_rules};
+    manifest_rules, pod_rules,      resource_rules,   annotation_rules, environment_rules,
+    plugin_rules,   operator_rules, nic_policy_rules, values_rules,     schema_rules,
+    sriov_rules,    network_rules,  storage_rules,    daemon_rules};
 
 /// Of one rule; a cluster may have thousands of the same.
 constexpr std::size_t kMostOfOneRule = 64;

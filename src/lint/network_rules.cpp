@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SR-IOV policies, secondary networks and their address ranges.
+// Secondary networks and their address ranges.
 
 #include "base/text.h"
-#include "lint/device_ids.h"
 #include "lint/networks.h"
 #include "lint/rule.h"
 #include "pools/address_prefix.h"
@@ -88,58 +87,6 @@ void rdma_without_plugin(const Given& given, Found& found) {
   }
 }
 
-template <typename Use>
-void for_each_policy(const Given& given, Use use) {
-  for (const auto* policy : given.of_kind("SriovNetworkNodePolicy")) {
-    if (const auto* spec = below(policy->root, {"spec"})) use(*policy, *spec);
-  }
-}
-
-void vf_as_pf(const Given& given, Found& found) {
-  for_each_policy(given, [&](const Object& policy, const data::Value& spec) {
-    const auto* id = below(spec, {"nicSelector", "deviceID"});
-    if (id == nullptr || !is_virtual_id(id->scalar)) return;
-    found.add(policy, id, "deviceID " + in_quotes(id->scalar) + " is that of virtual functions");
-  });
-}
-
-void vfio(const Given& given, Found& found) {
-  for_each_policy(given, [&](const Object& policy, const data::Value& spec) {
-    if (text_below(spec, {"deviceType"}) != "vfio-pci" || !is_true(spec, {"isRdma"})) return;
-    found.add(policy, below(spec, {"deviceType"}), "deviceType vfio-pci with isRdma");
-  });
-}
-
-void without_rdma(const Given& given, Found& found) {
-  for_each_policy(given, [&](const Object& policy, const data::Value& spec) {
-    const auto name = to_lower(text_below(spec, {"resourceName"}));
-    const bool says_rdma =
-        name.find("rdma") != std::string::npos || name.find("roce") != std::string::npos;
-    if (!says_rdma || is_true(spec, {"isRdma"})) return;
-    found.add(policy, below(spec, {"resourceName"}),
-              in_quotes(text_below(spec, {"resourceName"})) + " without isRdma: true");
-  });
-}
-
-void small_mtu(const Given& given, Found& found) {
-  constexpr std::uint64_t kMtuFor4096 = 4192;  // Linux include/rdma/ib_addr.h, iboe_get_mtu
-  for_each_policy(given, [&](const Object& policy, const data::Value& spec) {
-    const auto mtu = parse_unsigned(text_below(spec, {"mtu"}));
-    if (!mtu || *mtu >= kMtuFor4096 || !is_true(spec, {"isRdma"})) return;
-    if (to_lower(text_below(spec, {"linkType"})) == "ib") return;
-    found.add(policy, below(spec, {"mtu"}), "mtu " + std::to_string(*mtu));
-  });
-}
-
-void shared_link(const Given& given, Found& found) {
-  for_each_policy(given, [&](const Object& policy, const data::Value& spec) {
-    const auto vfs = parse_unsigned(text_below(spec, {"numVfs"})).value_or(0U);
-    const auto ports = items_below(spec, {"nicSelector", "pfNames"}).size();
-    if (vfs < 2 || ports != 1 || !is_true(spec, {"isRdma"})) return;
-    found.add(policy, below(spec, {"numVfs"}), counted(vfs, "VF") + " of one port share its link");
-  });
-}
-
 constexpr Rule kNetworkRules[] = {
     {"network.json", "The configuration of a network is not JSON.", Severity::fail,
      "The CNI plugin refuses it, and pods stay in ContainerCreating.", "Put it right.", "",
@@ -157,27 +104,6 @@ constexpr Rule kNetworkRules[] = {
      "RDMA device stays in the host's network namespace.",
      "Write metaPlugins: '{\"type\": \"rdma\"}', with RDMA namespaces in exclusive mode.",
      "E22 F21", rdma_without_plugin},
-    {"sriov.device-id", "A policy selects physical functions by the id of virtual ones.",
-     Severity::fail,
-     "101e is every mlx5 virtual function, and no ConnectX-7: the policy matches no port, and "
-     "makes no VF.",
-     "Write the port's own id: 101d ConnectX-6 Dx, 1021 ConnectX-7, 1023 ConnectX-8, a2dc "
-     "BlueField-3.",
-     "E15", vf_as_pf},
-    {"sriov.vfio", "VFs for RDMA are bound to vfio-pci.", Severity::fail,
-     "vfio-pci takes the function away from mlx5_core, so it has no RDMA device.",
-     "Write deviceType: netdevice.", "F13", vfio},
-    {"sriov.rdma", "A pool that is called RDMA has none.", Severity::warn,
-     "Without isRdma the plugin hands out no RDMA device nodes.", "Write isRdma: true.", "F14",
-     without_rdma},
-    {"sriov.mtu", "The MTU is too small for RoCE's largest packets.", Severity::warn,
-     "RoCE needs 96 bytes of each frame: below 4192 the path MTU is 2048 or less.",
-     "Set 4192 or more (9000), on the switches, too.", "F16 F36", small_mtu},
-    {"sriov.one-link", "All VFs are of one port.", Severity::note,
-     "They share its rate: eight VFs of a port of 400 Gb/s have 50 each when all send. A VF is no "
-     "rail of its own.",
-     "Make VFs on each port that belongs to a GPU, one where pods have whole nodes.", "E17 F12",
-     shared_link},
 };
 
 }  // namespace

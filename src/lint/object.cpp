@@ -13,15 +13,6 @@ namespace {
 
 constexpr data::ParseLimits kDocumentLimits{kMaxFileBytes, 64, std::size_t{1} << 18};
 
-void shift(data::Value& value, unsigned lines) {
-  if (value.mark.line > 0) value.mark.line += lines;
-  for (auto& item : value.items) shift(item, lines);
-  for (auto& entry : value.entries) {
-    if (entry.mark.line > 0) entry.mark.line += lines;
-    shift(entry.value, lines);
-  }
-}
-
 /// The first tab that indents a line; YAML allows none there.
 data::Mark tab_in_indentation(std::string_view text) {
   unsigned line = 0;
@@ -84,7 +75,7 @@ void read_document(const Input& input, const data::Document& document, Objects& 
   }
   if (root->kind == data::Value::Kind::null) return;
   auto value = std::move(root).value();
-  shift(value, before);
+  data::move_down(value, before);
   auto object = object_of(std::move(value));
   object.source = std::make_shared<Source>(Source{input.name, std::string(text), before});
   add_object(std::move(object), objects);

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "lint/nic_policies.h"
 #include "lint/rule.h"
 
 namespace railhead::lint {
@@ -54,7 +55,7 @@ std::vector<const Object*> network_values(const Given& given) {
 }
 
 const Object* ofed_in_container(const Given& given) {
-  for (const auto* policy : given.of_kind("NicClusterPolicy")) {
+  for (const auto* policy : nic_policies(given)) {
     if (below(policy->root, {"spec", "ofedDriver"}) != nullptr) return policy;
   }
   return nullptr;
@@ -152,7 +153,7 @@ constexpr std::array kOldNames = {OldName{"NFSRDMA_ENABLE", "ENABLE_NFSRDMA"},
                                   OldName{"UNLOAD_STORAGE_MODULE", "UNLOAD_STORAGE_MODULES"}};
 
 void driver_variable(const Given& given, Found& found) {
-  for (const auto* policy : given.of_kind("NicClusterPolicy")) {
+  for (const auto* policy : nic_policies(given)) {
     for (const char* section : {"ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"}) {
       for (const auto& one : items_below(policy->root, {"spec", section, "env"})) {
         const auto name = text_below(one, {"name"});
@@ -170,7 +171,7 @@ void driver_variable(const Given& given, Found& found) {
 }
 
 void forced_upgrade(const Given& given, Found& found) {
-  for (const auto* policy : given.of_kind("NicClusterPolicy")) {
+  for (const auto* policy : nic_policies(given)) {
     const auto* upgrade = below(policy->root, {"spec", "ofedDriver", "upgradePolicy"});
     if (upgrade == nullptr || !is_true(*upgrade, {"autoUpgrade"})) continue;
     if (!is_true(*upgrade, {"drain", "enable"}) || !is_true(*upgrade, {"drain", "force"})) continue;

@@ -8,7 +8,8 @@
 #include "base/contains.h"
 #include "base/find.h"
 #include "base/text.h"
-#include "lint/device_ids.h"
+#include "config/node_policies.h"
+#include "lint/nic_policies.h"
 #include "lint/rule.h"
 
 namespace railhead::lint {
@@ -78,13 +79,14 @@ void vf_ids(const Given& given, Found& found) {
     if (devices == nullptr) return;
     std::vector<std::string> virtual_ids;
     for (const auto& id : devices->values) {
-      if (is_virtual_id(id)) virtual_ids.push_back(id);
+      if (!config::physical_ids_of(id).empty()) virtual_ids.push_back(id);
     }
     const bool is_mixed = !virtual_ids.empty() && virtual_ids.size() < devices->values.size();
     if (!is_mixed || !done.insert(&offer).second) return;
     found.add(*offer.object, offer.place,
               in_quotes(offer.name) + " selects physical functions and, by " +
-                  join(virtual_ids, ", ") + ", virtual functions");
+                  join(virtual_ids, ", ") + ", virtual functions of " +
+                  join(config::physical_ids_of(virtual_ids.front()), ", "));
   });
 }
 
@@ -94,6 +96,7 @@ void same_name(const Given& given, Found& found) {
     if (offer.object == nullptr || !offer.spec) continue;
     const auto [at, is_new] = first.emplace(offer.name, &offer);
     if (is_new || at->second->object == offer.object) continue;
+    if (are_for_other_nodes(*at->second->object, *offer.object)) continue;
     found.add(*offer.object, offer.place, in_quotes(offer.name) + " is also of " + at->second->by);
   }
 }
@@ -111,8 +114,9 @@ void two_owners(const Given& given, Found& found) {
         const bool other_vendor =
             vendors != nullptr && !vendor.empty() && !contains(vendors->values, vendor);
         const bool takes_vfs =
-            devices == nullptr ||
-            std::ranges::any_of(devices->values, [](const auto& id) { return is_virtual_id(id); });
+            devices == nullptr || std::ranges::any_of(devices->values, [](const auto& id) {
+              return !config::physical_ids_of(id).empty();
+            });
         return takes_vfs && !other_vendor;
       };
       if (!std::ranges::any_of(other.spec->include, wants)) continue;
@@ -125,7 +129,7 @@ void two_owners(const Given& given, Found& found) {
 }
 
 void misplaced_variables(const Given& given, Found& found) {
-  for (const auto* policy : given.of_kind("NicClusterPolicy")) {
+  for (const auto* policy : nic_policies(given)) {
     for (const char* section : {"rdmaSharedDevicePlugin", "sriovDevicePlugin"}) {
       const auto* entry = entry_of(below(policy->root, {"spec", section}), "env");
       if (entry == nullptr) continue;
@@ -139,8 +143,8 @@ constexpr Rule kPluginRules[] = {
      "The plugin ends, or leaves the resource out, and its pods stay Pending.",
      "Put it right at the place that is named.", "D24", unusable},
     {"plugin.key", "Something in the file of a device plugin has no effect.", Severity::warn,
-     "The plugin passes it over.", "Take it away, or write it as the plugin reads it.", "D24",
-     ignored},
+     "The plugin passes it over, or no function matches it.",
+     "Take it away, or write it as the plugin reads it.", "D24", ignored},
     {"plugin.any-nic", "A pool selects every NIC of a vendor.", Severity::warn,
      "The NIC of the node's default route, of storage and the front-end NIC of a virtual machine "
      "are in it. A library then takes the one that is nearest to its GPU.",
@@ -148,8 +152,8 @@ constexpr Rule kPluginRules[] = {
      "shows which functions a selector matches.",
      "D24 C03 C06 F39", any_nic},
     {"plugin.vf-ids", "A shared pool mixes physical and virtual functions.", Severity::warn,
-     "101e is every mlx5 virtual function and no ConnectX-7, which is 1021. Where the node has "
-     "VFs, the pool counts those of the SR-IOV pools, too; with names of ports it matches none.",
+     "Virtual functions have an id of their own, one for several models. Where the node has VFs, "
+     "the pool counts those of the SR-IOV pools, too; with names of ports it matches none.",
      "Name the physical functions (101d ConnectX-6 Dx, 1021 ConnectX-7, 1023 ConnectX-8, a2dc "
      "BlueField-3), or the virtual ones alone in a guest.",
      "E15", vf_ids},

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What containers ask for, and who offers it.
+#include <map>
 #include <set>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "lint/rule.h"
 #include "pools/resource_name.h"
@@ -96,6 +98,44 @@ void many_slots(const Given& given, Found& found) {
   });
 }
 
+/// Resources of the trainer's container in a runtime of Kubeflow Trainer, by name.
+std::map<std::string, std::string> trainer_resources(const Given& given, const Object& runtime) {
+  constexpr std::string_view kStep = "trainer.kubeflow.org/trainjob-ancestor-step";
+  std::map<std::string, std::string> all;
+  for (const auto& job :
+       items_below(runtime.root, {"spec", "template", "spec", "replicatedJobs"})) {
+    if (text_below(job, {"template", "metadata", "labels", kStep}) != "trainer") continue;
+    for (const auto& container :
+         items_below(job, {"template", "spec", "template", "spec", "containers"})) {
+      if (text_below(container, {"name"}) != "node") continue;
+      const auto* limits = below(container, {"resources", "limits"});
+      if (limits == nullptr) continue;
+      for (const auto& entry : limits->entries) {
+        if (is_nic(given, entry.key)) all.emplace(entry.key, runtime.label());
+      }
+    }
+  }
+  return all;
+}
+
+void replaced(const Given& given, Found& found) {
+  std::map<std::string_view, const Object*> runtimes;
+  for (const char* kind : {"TrainingRuntime", "ClusterTrainingRuntime"}) {
+    for (const auto* runtime : given.of_kind(kind)) runtimes.emplace(runtime->name, runtime);
+  }
+  for (const auto* job : given.of_kind("TrainJob")) {
+    const auto* own = below(job->root, {"spec", "trainer", "resourcesPerNode"});
+    const auto* runtime =
+        find_value(runtimes, text_below(job->root, {"spec", "runtimeRef", "name"}));
+    if (own == nullptr || runtime == nullptr) continue;
+    if (below(own, {"limits"}) == nullptr && below(own, {"requests"}) == nullptr) continue;
+    for (const auto& [name, by] : trainer_resources(given, **runtime)) {
+      if (below(own, {"limits", name}) != nullptr) continue;
+      found.add(*job, own, "resourcesPerNode has no " + name + ", which " + by + " has");
+    }
+  }
+}
+
 constexpr Rule kResourceRules[] = {
     {"resource.no-pool", "A pod asks for a resource that nobody offers.", Severity::fail,
      "The pod stays Pending: Insufficient RESOURCE. What offers resources is looked for in the "
@@ -112,6 +152,11 @@ constexpr Rule kResourceRules[] = {
      "In a pool of functions one resource is one NIC, so GPUs share rails and links stay idle. "
      "One for each pod is right for a shared plugin alone.",
      "Ask for one NIC for each GPU, or for a shared pool.", "L11 E19", one_rail},
+    {"resource.replaced", "A TrainJob takes the NICs of its runtime away.", Severity::warn,
+     "resourcesPerNode takes the place of all resources of the runtime's container, so its pods "
+     "have no NIC and the job runs over TCP (kubeflow/trainer, "
+     "pkg/runtime/framework/plugins/jobset/builder.go).",
+     "Write the runtime's NICs into resourcesPerNode, too.", "", replaced},
     {"resource.many-slots", "A pod asks for several slots of a shared pool.", Severity::warn,
      "Each slot gives the same NICs; the others are taken from pods that could have had them.",
      "Ask for 1.", "L11 E19", many_slots},

@@ -76,7 +76,11 @@ std::span<const Rule> annotation_rules();   ///< of pods
 std::span<const Rule> environment_rules();  ///< variables of containers
 std::span<const Rule> plugin_rules();       ///< device plugins and their files
 std::span<const Rule> operator_rules();     ///< GPU Operator and Network Operator
-std::span<const Rule> network_rules();      ///< SR-IOV and secondary networks
+std::span<const Rule> nic_policy_rules();   ///< NicClusterPolicy and NicNodePolicy together
+std::span<const Rule> values_rules();       ///< values of both operators' charts
+std::span<const Rule> schema_rules();       ///< objects of operators, by their schema
+std::span<const Rule> sriov_rules();        ///< SR-IOV policies, and networks of their resources
+std::span<const Rule> network_rules();      ///< secondary networks
 std::span<const Rule> storage_rules();      ///< NFS over RDMA
 std::span<const Rule> daemon_rules();       ///< DaemonSets that change nodes
 

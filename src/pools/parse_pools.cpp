@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "pools/pool_parsers.h"
 #include "pools/resource_name.h"
+#include "pools/value_form.h"
 
 namespace railhead::pools {
 namespace {
@@ -142,8 +143,18 @@ Status read_plugin_file(const config::PoolSource& source, const PluginFile& plug
   return file.finish(into.warnings);
 }
 
-Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into) {
+void check_form(const Section& section, std::string_view key, Fact fact, std::string_view value,
+                std::vector<std::string>& warnings) {
+  const auto why = why_nothing_has(fact, value);
+  if (why.empty()) return;
+  warnings.push_back(section.place(key) + ": " + section.path_of(key) + ": " + why +
+                     "; it matches nothing");
+}
+
+Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into,
+                     std::vector<std::string>& warnings) {
   auto values = TRY(section.texts(key));
+  for (const auto& value : values) check_form(section, key, fact, value, warnings);
   if (!values.empty()) {
     into.conditions.push_back({fact, std::string(key), std::move(values), Match::exact, {}});
   }

@@ -22,7 +22,7 @@ Result<Selector> read_selector(Section& item, std::vector<std::string>& warnings
   if (section) {
     for (const auto& row : selectors()) {
       if (row.shared_key.empty()) continue;
-      TRY_STATUS(add_condition(*section, row.shared_key, row.fact, selector));
+      TRY_STATUS(add_condition(*section, row.shared_key, row.fact, selector, warnings));
     }
     TRY_STATUS(section->finish(warnings));
   }
@@ -30,7 +30,7 @@ Result<Selector> read_selector(Section& item, std::vector<std::string>& warnings
   if (old_form && new_form) return item.error("devices", "stands beside `selectors`; one of both");
   if (!old_form && !new_form) return item.error("selectors", "selects nothing, nor does `devices`");
   if (old_form) {
-    TRY_STATUS(add_condition(item, "devices", Fact::netdev, selector));
+    TRY_STATUS(add_condition(item, "devices", Fact::netdev, selector, warnings));
     warnings.push_back(item.place("devices") + ": " + item.path_of("devices") +
                        " is read as selectors.ifNames");
   }

@@ -21,6 +21,7 @@ Status add_functions(Section& section, const SelectorRow& row, Selector& into,
   };
   for (const auto& text : texts) {
     auto range = FunctionRange::parse_what_can_be_read(text, warn);
+    check_form(section, key, row.fact, text, warnings);
     if (range) {
       condition.functions.push_back(*std::move(range));
     } else {
@@ -32,16 +33,11 @@ Status add_functions(Section& section, const SelectorRow& row, Selector& into,
   return {};
 }
 
-/// A type that does not exist matches nothing there, too.
 Status add_vdpa_type(Section& section, Selector& into, std::vector<std::string>& warnings) {
   const auto type = TRY(section.text("vdpaType")).value_or("");
   if (type.empty()) return {};
   if (into.rdma) return section.error("vdpaType", "excludes isRdma");
-  if (type != "vhost" && type != "virtio") {
-    warnings.push_back(section.place("vdpaType") + ": " + section.path_of("vdpaType") + ": " +
-                       in_quotes(std::string_view(type)) +
-                       " is neither vhost nor virtio; it matches nothing");
-  }
+  check_form(section, "vdpaType", Fact::vdpa_type, type, warnings);
   into.conditions.push_back({Fact::vdpa_type, "vdpaType", {type}, Match::exact, {}});
   return {};
 }
@@ -55,7 +51,7 @@ Status add_conditions(Section& section, SriovDevices devices, Selector& into,
     } else if (row.fact == Fact::vdpa_type) {
       TRY_STATUS(add_vdpa_type(section, into, warnings));
     } else {
-      TRY_STATUS(add_condition(section, row.sriov_key, row.fact, into));
+      TRY_STATUS(add_condition(section, row.sriov_key, row.fact, into, warnings));
     }
   }
   return {};

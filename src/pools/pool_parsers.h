@@ -55,7 +55,12 @@ Status add_flat_source(const config::PoolSource& source, FlatPool& into,
                        std::vector<std::string>& warnings);
 
 /// A condition on `key` of a plugin's section if it has values; an empty list is no condition.
-Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into);
+Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into,
+                     std::vector<std::string>& warnings);
+
+/// Warns of a value that nothing has.
+void check_form(const Section& section, std::string_view key, Fact fact, std::string_view value,
+                std::vector<std::string>& warnings);
 
 /// Malformed where `read` has as many pools as a node can have; `place` is that of one more.
 Status check_room(const std::string& place, const PoolSpecs& read);

@@ -72,6 +72,27 @@ std::string unit(const std::string& name, const std::string& options,
                     options + "\n");
 }
 
+/// A policy in one line of flow.
+std::string sriov(const std::string& spec, const std::string& name = "n") {
+  return "kind: SriovNetworkNodePolicy\nmetadata: {name: " + name + "}\nspec: {" + spec + "}\n";
+}
+
+std::string nodes(const std::string& name, const std::string& selector) {
+  return object("NicNodePolicy", "  nodeSelector: " + selector + "\n", name);
+}
+
+/// A TrainJob, and the runtime that it takes.
+std::string training(const std::string& limits) {
+  return "kind: TrainJob\nmetadata: {name: j}\nspec: {runtimeRef: {name: r}, trainer: "
+         "{resourcesPerNode: {limits: {" +
+         limits +
+         "}}}}\n---\nkind: TrainingRuntime\nmetadata: {name: r}\nspec: {template: {spec: "
+         "{replicatedJobs: [{name: node, template: {metadata: {labels: "
+         "{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: {template: {spec: "
+         "{containers: [{name: node, resources: {limits: {rdma/ib: 1}}, securityContext: "
+         "{capabilities: {add: [IPC_LOCK]}}}]}}}}}]}}}\n";
+}
+
 const std::string kLock = "    securityContext: {capabilities: {add: [IPC_LOCK]}}\n";
 
 struct Case {
@@ -139,6 +160,7 @@ std::vector<Case> cases() {
        pod(asks("nvidia.com/gpu: 8, openshift.io/vf_rdma: 1") + kLock) + policy("  isRdma: true\n"),
        pod(asks("nvidia.com/gpu: 8, openshift.io/vf_rdma: 8") + kLock) +
            policy("  isRdma: true\n")},
+      {"resource.replaced", training("nvidia.com/gpu: 8"), training("rdma/ib: 1")},
       {"resource.many-slots",
        pod(asks("rdma/ib: 8") + kLock) + shared_file("f", "\"ifNames\": [\"ib0\"]"),
        pod(asks("rdma/ib: 1") + kLock) + shared_file("f", "\"ifNames\": [\"ib0\"]")},
@@ -207,6 +229,22 @@ std::vector<Case> cases() {
        "nfd: {enabled: true, deployNodeFeatureRules: true}\n---\ndriver: {rdma: {enabled: true}}\n",
        "nfd: {enabled: true, deployNodeFeatureRules: true}\n---\ndriver: {rdma: {enabled: "
        "true}}\nnfd: {enabled: false}\n"},
+      {"operator.same-section",
+       ofed("") + object("NicNodePolicy", "  ofedDriver: {image: a}\n", "pool"),
+       ofed("") + object("NicNodePolicy", "  sriovDevicePlugin: {image: a}\n", "pool")},
+      {"operator.same-nodes", nodes("a", "{pool: x}") + nodes("b", "{zone: y, pool: x}"),
+       nodes("a", "{pool: x}") + nodes("b", "{pool: y}")},
+      {"operator.dead-value", "rdmaSharedDevicePlugin: {deploy: true}\n",
+       "rdmaSharedDevicePlugin: {image: a}\n"},
+      {"operator.value", "driver: {rdma: {enabled: true, useHostMOFED: true}}\n",
+       "driver: {rdma: {enabled: true, useHostMofed: true}}\n"},
+      {"schema.key", "apiVersion: sriovnetwork.openshift.io/v1\n" + sriov("isRDMA: true"),
+       "apiVersion: sriovnetwork.openshift.io/v1\n" + sriov("isRdma: true")},
+      {"schema.old-key",
+       "apiVersion: mellanox.com/v1alpha1\nkind: NicClusterPolicy\nspec: {psp: {enabled: true}}\n",
+       "apiVersion: example.com/v1\nkind: NicClusterPolicy\nspec: {psp: {enabled: true}}\n"},
+      {"schema.value", "apiVersion: sriovnetwork.openshift.io/v1\n" + sriov("linkType: Ib"),
+       "apiVersion: sriovnetwork.openshift.io/v1\n" + sriov("linkType: ib")},
       {"operator.no-gpudirect", gpu("kernelModuleType: proprietary"),
        gpu("kernelModuleType: open")},
       {"operator.open-modules", gpu("useOpenKernelModules: true"), gpu("kernelModuleType: open")},
@@ -222,6 +260,19 @@ std::vector<Case> cases() {
        network("  capabilities: '{\"rdma\": true}'\n  metaPlugins: '{\"type\": \"rdma\"}'\n")},
       {"sriov.device-id", object("SriovNetworkNodePolicy", "  nicSelector: {deviceID: \"101e\"}\n"),
        object("SriovNetworkNodePolicy", "  nicSelector: {deviceID: \"1021\"}\n")},
+      {"sriov.selector", sriov("nicSelector: {vendor: Mellanox}"),
+       sriov("nicSelector: {vendor: 15b3}")},
+      {"sriov.refused", sriov("numVfs: 4, nicSelector: {pfNames: [\"a#2-4\"]}"),
+       sriov("numVfs: 4, nicSelector: {pfNames: [\"a#2-3\"]}")},
+      {"sriov.overlap",
+       sriov("nicSelector: {pfNames: [\"a#0-3\"]}") + "---\n" +
+           sriov("nicSelector: {pfNames: [\"a#3-5\"]}", "b"),
+       sriov("nicSelector: {pfNames: [\"a#0-3\"]}") + "---\n" +
+           sriov("nicSelector: {pfNames: [\"a#4-5\"]}", "b")},
+      {"sriov.link-type", sriov("resourceName: vf, linkType: ib") + network(""),
+       sriov("resourceName: vf, linkType: eth") + network("")},
+      {"sriov.no-policy", sriov("resourceName: other") + network(""),
+       sriov("resourceName: vf") + network("")},
       {"sriov.vfio", policy("  isRdma: true\n  deviceType: vfio-pci\n"),
        policy("  isRdma: true\n  deviceType: netdevice\n")},
       {"sriov.rdma", policy("  numVfs: 1\n"), policy("  isRdma: true\n")},

@@ -66,13 +66,13 @@ TEST(SharedPluginFile, an_unknown_key_is_a_warning_that_names_file_line_and_key)
 
 TEST(SharedPluginFile, no_slots_is_no_error_there_and_a_warning_here) {
   EXPECT_THAT(
-      warnings_of(R"({"configList": [{"resourceName": "a", "selectors": {"vendors": ["1"]}}]})"),
+      warnings_of(R"({"configList": [{"resourceName": "a", "selectors": {"vendors": ["15b3"]}}]})"),
       ElementsAre(HasSubstr("rdmaHcaMax is 0 or missing")));
 }
 
 TEST(SharedPluginFile, the_same_name_under_two_prefixes_is_two_resources) {
   const std::string item =
-      R"("resourceName": "a", "rdmaHcaMax": 1, "selectors": {"vendors": ["1"]})";
+      R"("resourceName": "a", "rdmaHcaMax": 1, "selectors": {"vendors": ["15b3"]})";
   EXPECT_EQ(
       specs_of(R"({"configList": [{)" + item + R"(}, {"resourcePrefix": "b.io", )" + item + "}]}")
           .size(),

@@ -69,7 +69,7 @@ TEST(SriovPluginFile, accelerators_are_skipped_with_a_warning) {
 TEST(SriovPluginFile, a_vdpa_type_that_does_not_exist_matches_nothing_and_says_so) {
   EXPECT_EQ(warnings_of(sriov(R"({"vdpaType": "vhost"})")), Texts{});
   EXPECT_THAT(warnings_of(sriov(R"({"vdpaType": "vhost-net"})")),
-              ElementsAre(HasSubstr("vdpaType: \"vhost-net\" is neither vhost nor virtio")));
+              ElementsAre(HasSubstr("vdpaType: \"vhost-net\" is none of vhost, virtio")));
   EXPECT_EQ(warnings_of(sriov(R"({"vdpaType": ""})")), Texts{});
 }
 
