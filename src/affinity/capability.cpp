@@ -5,56 +5,10 @@
 #include <array>
 
 #include "base/contains.h"
-#include "base/find.h"
+#include "node/rdma_models.h"
 
 namespace railhead::affinity {
 namespace {
-
-struct Model {
-  std::uint16_t vendor;
-  std::uint16_t device;
-  unsigned gbps;
-};
-
-/// Ids and families: pci.ids 2026.08.22. Rates are the fastest port of the family's usual cards
-/// (ConnectX-6 Dx: the dual-port cards that servers carry). Only differences within one machine
-/// matter, and the PCIe interface bounds them. Virtual functions have no entry: one id stands for
-/// every family.
-constexpr std::array kModels = {
-    Model{0x15b3, 0x1003, 40},    // ConnectX-3
-    Model{0x15b3, 0x1007, 40},    // ConnectX-3 Pro
-    Model{0x15b3, 0x1011, 56},    // Connect-IB
-    Model{0x15b3, 0x1013, 100},   // ConnectX-4
-    Model{0x15b3, 0x1015, 25},    // ConnectX-4 Lx
-    Model{0x15b3, 0x1017, 100},   // ConnectX-5
-    Model{0x15b3, 0x1019, 100},   // ConnectX-5 Ex
-    Model{0x15b3, 0x101b, 200},   // ConnectX-6
-    Model{0x15b3, 0x101d, 100},   // ConnectX-6 Dx
-    Model{0x15b3, 0x101f, 25},    // ConnectX-6 Lx
-    Model{0x15b3, 0x1021, 400},   // ConnectX-7
-    Model{0x15b3, 0x1023, 800},   // ConnectX-8
-    Model{0x15b3, 0x1025, 1600},  // ConnectX-9
-    Model{0x15b3, 0xa2d2, 100},   // BlueField, integrated ConnectX-5
-    Model{0x15b3, 0xa2d6, 200},   // BlueField-2, integrated ConnectX-6 Dx
-    Model{0x15b3, 0xa2d9, 200},   // BlueField-3 Lx, integrated ConnectX-7
-    Model{0x15b3, 0xa2dc, 400},   // BlueField-3, integrated ConnectX-7
-    Model{0x15b3, 0xa2df, 800},   // BlueField-4
-    Model{0x1d0f, 0xefa0, 100},   // Elastic Fabric Adapter of AWS p3dn and p4d
-    Model{0x1d0f, 0xefa1, 100},   // p5: 3200 Gb/s with 32 of them
-    Model{0x1d0f, 0xefa2, 200},   // p5en: 3200 with 16
-    Model{0x1d0f, 0xefa3, 400},   // p6-b200: 3200 with 8
-    Model{0x14e4, 0x16d7, 25},    // Broadcom BCM57414
-    Model{0x14e4, 0x1750, 200},   // BCM57508, Thor
-    Model{0x14e4, 0x1751, 100},   // BCM57504
-    Model{0x14e4, 0x1752, 50},    // BCM57502
-    Model{0x14e4, 0x1760, 400},   // BCM57608, Thor 2
-    Model{0x8086, 0x1592, 100},   // Intel E810-C, QSFP
-    Model{0x8086, 0x1593, 100},   // E810-C, SFP
-    Model{0x8086, 0x159b, 25},    // E810-XXV
-    Model{0x8086, 0x12d2, 200},   // E830-CC, QSFP
-    Model{0x17db, 0x0501, 200},   // HPE Slingshot, Cassini 1
-    Model{0x1590, 0x0371, 400},   // Cassini 2
-};
 
 constexpr std::array kSpeedClasses = {1600U, 800U, 400U, 200U, 100U, 50U, 40U, 25U, 10U, 1U};
 
@@ -134,10 +88,8 @@ node::LinkLayer link_layer_of(const node::Nic& nic, const node::PciDevice* pci) 
 }
 
 std::optional<unsigned> model_gbps(std::uint16_t vendor, std::uint16_t device) {
-  const auto* known = find_where(kModels, [&](const Model& model) {
-    return model.vendor == vendor && model.device == device;
-  });
-  return known != nullptr ? std::optional(known->gbps) : std::nullopt;
+  const auto* known = node::rdma_model_of(vendor, device);
+  return known != nullptr && known->gbps != 0 ? std::optional(known->gbps) : std::nullopt;
 }
 
 Capability capability_of(const node::Node& node, const node::Nic& nic) {

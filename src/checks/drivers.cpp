@@ -82,7 +82,7 @@ bool has_rdma_cm(const Machine& machine) {
 }
 
 constexpr std::array kNeeded = {
-    NeededModule{"mlx5_core", uses_mlx5, has_mlx5_driver, "/sys/bus/pci/drivers/mlx5_core",
+    NeededModule{"mlx5_core", uses_mlx5, has_mlx5_driver, "/sys/bus/pci/devices",
                  "no driver for the NICs -> no RDMA device"},
     NeededModule{"ib_core", always, has_registered, "/sys/class/infiniband",
                  "no RDMA in this kernel -> no RDMA device"},

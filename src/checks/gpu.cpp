@@ -39,7 +39,7 @@ void driver(const Machine& machine, Findings& found) {
   for (const auto& device : machine.node.pci) {
     if (node::gpu_row_of(device) == nullptr) continue;
     const auto subject = device.address.str();
-    const Evidence evidence{pci_path(device.address, "driver"), device.driver.value_or("")};
+    const auto evidence = driver_evidence(device.address, device.driver);
     const auto* gpu = find_by(machine.node.gpus, &node::Gpu::pci, device.address);
     if (gpu != nullptr && gpu->excluded) {
       found.skip(subject, "excluded by the driver's configuration", {evidence});

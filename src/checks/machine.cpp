@@ -93,6 +93,11 @@ std::string pci_path(const node::PciAddress& address, std::string_view file) {
   return "/sys/bus/pci/devices/" + address.str() + "/" + std::string(file);
 }
 
+Evidence driver_evidence(const node::PciAddress& address,
+                         const std::optional<std::string>& driver) {
+  return {pci_path(address, driver ? "uevent" : "driver"), driver.value_or("")};
+}
+
 std::string netdev_path(std::string_view netdev, std::string_view file) {
   return ("/sys/class/net/" + std::string(netdev) + "/").append(file);
 }

@@ -8,6 +8,7 @@
 
 #include "affinity/affinity.h"
 #include "affinity/expectations.h"
+#include "checks/finding.h"
 #include "checks/history.h"
 #include "node/node.h"
 #include "proof/pods.h"
@@ -100,6 +101,9 @@ std::string port_name(const node::Nic& nic, const node::Port& port);
 std::string port_path(const node::Nic& nic, const node::Port& port, std::string_view file);
 /// "/sys/bus/pci/devices/0000:18:00.0/" and the file.
 std::string pci_path(const node::PciAddress& address, std::string_view file);
+/// The driver of a PCI function, from the file that has it: uevent names it, and where that names
+/// none, the link was looked for.
+Evidence driver_evidence(const node::PciAddress& address, const std::optional<std::string>& driver);
 std::string netdev_path(std::string_view netdev, std::string_view file);
 
 /// What stands for the whole machine.

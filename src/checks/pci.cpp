@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "checks/groups.h"
 #include "checks/pci_config.h"
+#include "node/rdma_models.h"
 #include "topology/known_machine.h"
 
 namespace railhead::checks {
@@ -80,6 +81,39 @@ bool judge_known(const Machine& machine, const topology::KnownMachine& known,
   return false;
 }
 
+/// Source: systemd src/basic/virt.c, canonical/cloud-init DataSourceAzure.py: the tag of Azure's
+/// hosts, which Hyper-V elsewhere has not.
+bool is_azure(const Machine& machine) {
+  return machine.node.dmi.chassis_asset_tag == "7783-7084-3265-9085-8269-3286-77";
+}
+
+/// Of a machine without an RDMA NIC: its NICs that could be one, or where to get one.
+void say_that_none_is_there(const Machine& machine, const Evidence& seen, Findings& found) {
+  const auto candidates = node::rdma_candidates(machine.node);
+  std::vector<Evidence> evidence = {seen};
+  std::string observed = "no RDMA NIC";
+  if (!candidates.empty()) {
+    observed = "no RDMA device; " + join(candidates, ", ", [](const node::PciDevice* one) {
+                 return node::promise_text(*one);
+               });
+    for (const auto* one : candidates) {
+      evidence.push_back(driver_evidence(one->address, one->driver));
+    }
+  }
+  auto& finding =
+      found.warn(kNode, observed, "at least one, if this node is to run RDMA", std::move(evidence));
+  finding.effect = "pods on this node use TCP";
+  finding.remedy_class = candidates.empty() ? RemedyClass::cluster : RemedyClass::live;
+  if (!candidates.empty()) {
+    finding.remedy = "Load the module that is named (pci.nic-driver). ";
+  } else if (is_azure(machine)) {
+    finding.remedy = "Take a machine with RDMA: of Azure's sizes one with an r (ND…r), not NC. ";
+  } else {
+    finding.remedy = "Take a machine with an RDMA NIC. ";
+  }
+  finding.remedy += "If this node is to do without, all is well.";
+}
+
 void nic_present(const Machine& machine, Findings& found) {
   const auto* folder = "/sys/bus/pci/devices";
   for (const auto* path : {folder, "/sys/class/infiniband"}) {
@@ -94,13 +128,7 @@ void nic_present(const Machine& machine, Findings& found) {
   const Evidence evidence{folder, counted(count, "compute NIC")};
   if (known != nullptr && !judge_known(machine, *known, evidence, found)) return;
   if (machine.node.nics.empty()) {
-    auto& finding =
-        found.warn(kNode, "no RDMA NIC", "at least one, if this node is to run RDMA", {evidence});
-    finding.effect = "pods on this node use TCP";
-    finding.remedy =
-        "Take a machine with RDMA: of Azure's sizes one with an r (ND…r), not NC. If "
-        "this node is to do without, all is well.";
-    finding.remedy_class = RemedyClass::cluster;
+    say_that_none_is_there(machine, evidence, found);
   } else {
     found.pass(
         kNode,
@@ -109,20 +137,71 @@ void nic_present(const Machine& machine, Findings& found) {
   }
 }
 
-/// The module that makes a function's RDMA device, and loads the driver below it.
-std::string_view rdma_module(const node::PciDevice* function) {
-  constexpr std::array kModules = {std::pair{node::kVendorMellanox, std::string_view("mlx5_ib")},
-                                   std::pair{node::kVendorAmazon, std::string_view("efa")}};
-  const auto* row = find_where(kModules, [&](const auto& one) {
-    return function != nullptr && one.first == function->vendor;
-  });
-  return row == nullptr ? std::string_view() : row->second;
+/// "bnxt_en and no RDMA device", "no driver"
+std::string without_device(const std::string& driver) {
+  return driver.empty() ? "no driver" : driver + " and no RDMA device";
 }
 
-/// What loads it; "" where this program does not know the vendor.
-std::string load_text(const node::PciDevice* function) {
-  const auto module = rdma_module(function);
-  return module.empty() ? "" : "modprobe " + std::string(module) + "; ";
+/// What to do for a function's RDMA device: its module is loaded, or the log says why that did not
+/// help. `bound`: its driver is; the sentence then goes on.
+std::string device_advice(const Machine& machine, const node::PciDevice* function, bool bound) {
+  const auto* model = function == nullptr ? nullptr : node::rdma_model_of(*function);
+  const auto modprobe = model == nullptr ? "" : "modprobe " + std::string(model->module) + "; ";
+  if (!bound) return modprobe + "if it does not bind, the kernel's log says why.";
+  const bool is_loaded = model != nullptr && machine.has_module(model->module).value_or(false);
+  const auto where =
+      is_loaded ? std::string(model->module) + " is loaded; " : modprobe + "where it is loaded, ";
+  return where + "the kernel's log says why the device did not come up";
+}
+
+/// An Ethernet NIC's RDMA may be off in its firmware, or by devlink.
+bool may_be_off(const node::PciDevice* function) {
+  const auto* model = function == nullptr ? nullptr : node::rdma_model_of(*function);
+  return model != nullptr && model->promise != node::RdmaPromise::made_for_it;
+}
+
+void say_unregistered(const Machine& machine, const node::Nic& nic, Evidence driver,
+                      Findings& found) {
+  const auto* function = machine.node.find_pci(*nic.pci);
+  const auto bound = driver.value;
+  const auto observed = without_device(bound);
+  std::vector<Evidence> evidence = {std::move(driver), {"/sys/class/infiniband", ""}};
+  auto& finding =
+      may_be_off(function)
+          ? found.warn(nic.name, observed, "an RDMA device, as its likes have", std::move(evidence))
+          : found.fail(nic.name, observed, "an RDMA device", std::move(evidence));
+  finding.remedy = device_advice(machine, function, !bound.empty());
+  if (bound == "mlx5_core") finding.remedy += " (devlink dev param enable_roce)";
+  if (!bound.empty()) finding.remedy += ".";
+}
+
+bool carries_main_route(const Machine& machine, const node::PciAddress& address) {
+  return std::ranges::any_of(machine.node.netdevs, [&](const node::Netdev& netdev) {
+    return netdev.pci == address && machine.node.carries_main_route(netdev.name);
+  });
+}
+
+/// Ethernet NICs of a machine that has no other for RDMA.
+void judge_candidates(const Machine& machine, Findings& found) {
+  for (const auto* function : node::rdma_candidates(machine.node)) {
+    const auto subject = function->address.str();
+    const std::vector<Evidence> evidence = {driver_evidence(function->address, function->driver),
+                                            {"/sys/class/infiniband", ""}};
+    const auto& model = *node::rdma_model_of(*function);
+    if (model.promise == node::RdmaPromise::without_verbs) {
+      found.skip(subject, node::promise_text(*function) + ": libfabric's cxi", evidence);
+    } else if (carries_main_route(machine, function->address)) {
+      found.skip(subject, node::promise_text(*function) + " and carries the node's own traffic",
+                 evidence);
+    } else {
+      auto& finding = found.warn(subject, without_device(function->driver.value_or("")),
+                                 "an RDMA device, if this node is to run RDMA", evidence);
+      finding.remedy = device_advice(machine, function, function->driver.has_value());
+      if (function->driver) {
+        finding.remedy += ", or RDMA is off in the NIC's firmware or by devlink.";
+      }
+    }
+  }
 }
 
 void nic_driver(const Machine& machine, Findings& found) {
@@ -130,8 +209,7 @@ void nic_driver(const Machine& machine, Findings& found) {
     const auto& nic = machine.node.nics[n];
     if (!nic.pci) continue;
     const auto* function = machine.function(n);
-    const auto path = pci_path(*nic.pci, "driver");
-    const Evidence evidence{path, nic.driver.value_or("")};
+    const auto evidence = driver_evidence(*nic.pci, nic.driver);
     if (nic.elsewhere) {
       found.pass(nic.name, "its RDMA device is in a pod's namespace", {evidence});
     } else if (nic.registered) {
@@ -147,18 +225,12 @@ void nic_driver(const Machine& machine, Findings& found) {
                     {evidence, {problem->path, "", problem->what}});
     } else if (machine.node.rdma_netns != node::RdmaNetns::shared) {
       found.unknown(nic.name, "no RDMA device here; it may be in another network namespace",
-                    {evidence, {pci_path(*nic.pci, "infiniband"), ""}});
-    } else if (nic.driver) {
-      auto& finding = found.fail(nic.name, *nic.driver + " and no RDMA device", "an RDMA device",
-                                 {evidence, {pci_path(*nic.pci, "infiniband"), ""}});
-      finding.remedy = load_text(function) +
-                       "where it is loaded, the kernel's log says why the device did not come up";
-      finding.remedy += nic.driver == "mlx5_core" ? " (devlink dev param enable_roce)." : ".";
+                    {evidence, {"/sys/class/infiniband", ""}});
     } else {
-      auto& finding = found.fail(nic.name, "no driver", "an RDMA driver", {evidence});
-      finding.remedy = load_text(function) + "if it does not bind, the kernel's log says why.";
+      say_unregistered(machine, nic, evidence, found);
     }
   }
+  if (machine.node.nics.empty()) judge_candidates(machine, found);
 }
 
 std::string link_text(const node::PciLink& link) {
@@ -203,12 +275,19 @@ bool is_less(const node::PciLink& link, const node::PciLink& than) {
   return link.lanes < than.lanes || link.gts < than.gts;
 }
 
+/// The file that a link was read from; of a bridge, the registers are asked where sysfs is not.
+std::string link_path(const node::PciDevice& device, bool by_sysfs, std::string_view file) {
+  return pci_path(device.address, by_sysfs || !device.is_bridge() ? file : "config");
+}
+
 std::vector<Evidence> link_evidence(const node::PciDevice& device, const node::PciDevice* above,
                                     const std::optional<node::PciLink>& current,
                                     const std::optional<node::PciLink>& possible) {
   const auto& end = above != nullptr ? *above : device;
-  return {{pci_path(device.address, "current_link_speed"), current ? link_text(*current) : ""},
-          {pci_path(end.address, "max_link_speed"), possible ? link_text(*possible) : ""}};
+  const bool by_sysfs = device.link_gts && is_width(device.link_width);
+  const bool end_by_sysfs = end.max_link_gts && is_width(end.max_link_width);
+  return {{link_path(device, by_sysfs, "current_link_speed"), current ? link_text(*current) : ""},
+          {link_path(end, end_by_sysfs, "max_link_speed"), possible ? link_text(*possible) : ""}};
 }
 
 void judge_slot(const Machine& machine, const std::string& subject, const node::PciDevice& device,
@@ -326,16 +405,18 @@ constexpr std::array kPciChecks = {
     Check{.id = "pci.nic-driver",
           .what = "Each NIC that is to carry traffic has a driver and an RDMA device.",
           .source = "/sys/bus/pci/devices/*/{driver,infiniband}",
-          .rule = "PASS: registered, in a pod, or held by vfio; FAIL: neither; UNKNOWN: RDMA "
-                  "namespaces may hide it, or /sys/class/infiniband cannot be read; SKIP: not for "
-                  "GPUs or storage",
+          .rule =
+              "PASS: registered, in a pod, or held by vfio; FAIL: neither; WARN: an Ethernet NIC "
+              "that can do RDMA, where its likes have a device or the machine has no RDMA NIC; "
+              "UNKNOWN: RDMA namespaces may hide it, or /sys/class/infiniband cannot be read; "
+              "SKIP: not for GPUs or storage",
           .effect = "no RDMA device -> this NIC's GPUs use another",
-          .remedy =
-              "modprobe its RDMA module (mlx5_ib, efa); if it does not bind, the kernel's log "
-              "says why.",
+          .remedy = "modprobe its RDMA module (mlx5_ib, bnxt_re, irdma…); if it does not bind, the "
+                    "kernel's log says why.",
           .remedy_class = RemedyClass::live,
           .about = "RDMA NIC with a PCI function",
           .covers = "pci.nic.present F07 F14",
+          .parts = Part::modules,
           .look = nic_driver},
     Check{.id = "pci.link",
           .what = "Each PCIe link on the way of a NIC has the speed and width that its ends can do "

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/find.h"
 #include "base/text.h"
 #include "checks/groups.h"
 #include "checks/roce_ports.h"
@@ -17,6 +18,28 @@ bool is_v2(const node::Gid& gid) {
   return gid.type == "RoCE v2";
 }
 
+bool is_link_local(const node::Gid& gid) {
+  return gid.value.starts_with("fe80:0000:0000:0000:");
+}
+
+/// Of an IPv4 address: "0000:0000:0000:0000:0000:ffff:0a00:0001".
+bool is_of_ipv4(const node::Gid& gid) {
+  return gid.value.starts_with("0000:0000:0000:0000:0000:ffff:");
+}
+
+/// The entry that NCCL takes: the first of version 2 with an IPv4 address, else the first of any
+/// version with one, else index 0, whatever that is; nullptr: index 0 is empty. With
+/// NCCL_IB_ADDR_FAMILY=AF_INET6 the same of IPv6. Source: NCCL 2.21 to 2.30,
+/// src/transport/net_ib/connect.cc, ncclIbGetGidIndex() and ncclUpdateGidIndex() with
+/// NCCL_IB_ROCE_VERSION_NUM 2 and no NCCL_IB_ADDR_RANGE.
+const node::Gid* gid_of_nccl(const node::Port& port) {
+  const auto* v2 =
+      find_where(port.gids, [](const node::Gid& one) { return is_of_ipv4(one) && is_v2(one); });
+  if (v2 != nullptr) return v2;
+  const auto* any = find_where(port.gids, is_of_ipv4);
+  return any != nullptr ? any : find_by(port.gids, &node::Gid::index, 0U);
+}
+
 std::string gid_text(const node::Gid& gid) {
   return "index " + std::to_string(gid.index) + ", " + gid.type.value_or("no type") + ", " +
          gid.netdev.value_or("no netdev");
@@ -24,6 +47,31 @@ std::string gid_text(const node::Gid& gid) {
 
 Evidence gid_evidence(const node::Nic& nic, const node::Port& port, const node::Gid& gid) {
   return {port_path(nic, port, "gids/" + std::to_string(gid.index)), gid.value};
+}
+
+/// Of a port that has a routable GID of version 2, `good`: whether NCCL takes it, where it is NCCL
+/// that uses the port.
+void judge_taken(const Machine& machine, std::size_t n, const node::Port& port,
+                 const node::Gid& good, Findings& found) {
+  const auto& nic = machine.node.nics[n];
+  const auto subject = port_name(nic, port);
+  const bool for_nccl = machine.role(n).role == affinity::Role::compute;
+  const auto* taken = for_nccl ? gid_of_nccl(port) : &good;
+  if (taken != nullptr && is_v2(*taken) && !is_link_local(*taken)) {
+    found.pass(subject, gid_text(*taken), {gid_evidence(nic, port, *taken)});
+    return;
+  }
+  const auto what = taken == nullptr ? "index 0, which is empty" : gid_text(*taken);
+  std::vector<Evidence> evidence = {gid_evidence(nic, port, good)};
+  if (taken != nullptr) evidence.push_back(gid_evidence(nic, port, *taken));
+  auto& finding = found.warn(subject, "NCCL takes " + what + "; of version 2 is " + gid_text(good),
+                             "a GID of version 2 of an IPv4 address", std::move(evidence));
+  finding.effect =
+      "NCCL looks for IPv4 alone -> it connects with that GID, or not at all; UCX finds the other";
+  finding.remedy =
+      "Give the netdev an IPv4 address, or set NCCL_IB_ADDR_FAMILY=AF_INET6 where all nodes of the "
+      "job have IPv6 (NCCL 2.21 and later).";
+  finding.remedy_class = RemedyClass::cluster;
 }
 
 void gid(const Machine& machine, Findings& found) {
@@ -40,18 +88,14 @@ void gid(const Machine& machine, Findings& found) {
       found.unknown(subject, "its netdev is not here; GIDs are those of a pod, perhaps", {folder});
       return;
     }
-    const node::Gid* local = nullptr;
     const bool untyped =
         std::ranges::any_of(port.gids, [](const node::Gid& one) { return !one.type; });
-    for (const auto& one : port.gids) {
-      const bool is_link_local = one.value.starts_with("fe80:");
-      if (is_v2(one) && !is_link_local) {
-        found.pass(subject, gid_text(one), {gid_evidence(nic, port, one)});
-        return;
-      }
-      if (is_v2(one)) local = &one;
-    }
-    if (local != nullptr) {
+    const auto* good = find_where(
+        port.gids, [](const node::Gid& one) { return is_v2(one) && !is_link_local(one); });
+    const auto* local = find_where(port.gids, is_v2);
+    if (good != nullptr) {
+      judge_taken(machine, n, port, *good, found);
+    } else if (local != nullptr) {
       found.warn(subject, "link-local RoCE v2 only", "the GID of an IP address",
                  {gid_evidence(nic, port, *local)});
     } else if (untyped) {
@@ -222,8 +266,9 @@ constexpr std::array kRoceChecks = {
           .what = "Each RoCE port has the GID of an IP address, of version 2.",
           .source = "/sys/class/infiniband/*/ports/*/{gids,gid_attrs}",
           .rule =
-              "PASS: RoCE v2, not link-local; WARN: link-local only; FAIL: none; UNKNOWN: none, "
-              "and its netdev is not here",
+              "PASS: RoCE v2, not link-local, and of a compute NIC the one that NCCL takes; WARN: "
+              "link-local only, or NCCL takes another (it looks for IPv4, else takes index 0); "
+              "FAIL: none; UNKNOWN: none, and its netdev is not here",
           .effect = "ibv_modify_qp fails, or packets are not routed -> NCCL status 12 or TCP",
           .remedy = "Give the netdev an IP address and set it up. A pod with a network of its own "
                     "has the GIDs of its own netdevs only.",

@@ -38,7 +38,7 @@ void vf_count(const Machine& machine, Findings& found) {
 
 void vf_driver(const Machine& machine, Findings& found) {
   for_each_vf(machine, [&](const node::PciDevice& device, const node::Nic*) {
-    const Evidence evidence{pci_path(device.address, "driver"), device.driver.value_or("")};
+    const auto evidence = driver_evidence(device.address, device.driver);
     if (!device.driver) {
       found.warn(device.address.str(), "no driver", "mlx5_core, or vfio-pci for virtual machines",
                  {evidence});

@@ -6,6 +6,7 @@
 
 #include "host/host.h"
 #include "host/input_file.h"
+#include "node/rdma_models.h"
 #include "options/options.h"
 #include "topology/layout.h"
 
@@ -125,10 +126,19 @@ void add_machine_options(CLI::App& app, Invocation& invocation) {
 
 std::vector<std::string> no_rdma_lines(const node::Node& node) {
   if (!node.nics.empty()) return {};
-  return {
-      "this node has no RDMA device: none is in /sys/class/infiniband, and no PCI function is of a "
-      "NIC known for RDMA",
-      "railhead doctor says what is missing"};
+  constexpr const char* kNext = "railhead doctor says what is missing";
+  const auto candidates = node::rdma_candidates(node);
+  if (candidates.empty()) {
+    return {
+        "this node has no RDMA device: none is in /sys/class/infiniband, and no PCI function is "
+        "of a NIC known for RDMA",
+        kNext};
+  }
+  std::vector<std::string> lines = {
+      "this node has no RDMA device: none is in /sys/class/infiniband"};
+  for (const auto* one : candidates) lines.push_back(node::promise_text(*one));
+  lines.emplace_back(kNext);
+  return lines;
 }
 
 Result<std::shared_ptr<const inject::DecisionTable>> load_table(const config::Config& config) {

@@ -9,6 +9,7 @@
 #include "cli/membership.h"
 #include "features/features.h"
 #include "features/gpu_direct.h"
+#include "node/rdma_models.h"
 #include "options/options.h"
 
 namespace railhead::cli {
@@ -108,12 +109,21 @@ std::vector<report::Cell> line_of(const inject::DecisionTable& table, std::size_
   return cells;
 }
 
+data::Json candidate_json(const node::PciDevice* function) {
+  const auto& model = *node::rdma_model_of(*function);
+  return {{"pci", function->address.str()},
+          {"driver", report::json_or_null(function->driver)},
+          {"module", model.module},
+          {"rdma", to_string(model.promise)}};
+}
+
 report::Report nics_report(const inject::DecisionTable& table) {
   report::Report report;
   report.json = report::make_document("Nics");
   report.json["node"] = table.node().name;
   report.json["rdmaNamespaces"] = report::json_or_null(rdma_namespaces(table.node()));
   report.json["nics"] = data::Json::array();
+  report.json["candidates"] = data::json_list(rdma_candidates(table.node()), candidate_json);
   report::Table rows;
   const auto memberships = memberships_of_functions(table);
   for (std::size_t n = 0; n < table.node().nics.size(); ++n) {

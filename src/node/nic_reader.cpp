@@ -13,6 +13,7 @@
 #include "node/name_walk.h"
 #include "node/pci_reader.h"
 #include "node/port_reader.h"
+#include "node/rdma_models.h"
 
 namespace railhead::node {
 namespace {
@@ -100,19 +101,32 @@ std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry) {
   return nic;
 }
 
-/// Every one is for RDMA. Source: Linux drivers/infiniband/hw/efa/efa_main.c (efa_pci_tbl).
-bool is_efa(const PciDevice& function) {
-  return function.vendor == kVendorAmazon && (function.device & 0xfff0U) == 0xefa0U;
+/// Whether the driver that is bound is its own. ConnectX has two, by its generation.
+bool has_own_driver(const PciDevice& function, const RdmaModel& model) {
+  const bool is_mlx = function.driver == "mlx5_core" || function.driver == "mlx4_core";
+  return function.driver == model.driver || (function.vendor == kVendorMellanox && is_mlx);
 }
 
+/// Whether an RDMA device of it is missed whatever else the machine has.
 bool would_be_rdma(const PciDevice& function) {
   if (!is_network_class(function.class_code)) return false;
-  if (is_efa(function)) return !function.driver || function.driver == "efa";
-  const bool mellanox_driver = function.driver == "mlx5_core" || function.driver == "mlx4_core";
+  const auto* model = rdma_model_of(function);
+  const bool is_made_for_it = model != nullptr && model->promise == RdmaPromise::made_for_it;
+  const bool own_driver = is_made_for_it && has_own_driver(function, *model);
+  if (function.is_vf()) return own_driver;
   const bool infiniband = function.class_code >> 8 == 0x0207;
-  if (!infiniband && function.vendor != kVendorMellanox) return false;
-  if (function.is_vf()) return mellanox_driver;
-  return infiniband || mellanox_driver || !function.driver;
+  return infiniband || own_driver || (is_made_for_it && !function.driver);
+}
+
+/// Vendor and device.
+using Model = std::pair<std::uint16_t, std::uint16_t>;
+
+/// Whether it is an Ethernet NIC without the RDMA device that its likes have here.
+bool lacks_what_others_have(const PciDevice& function, const std::set<Model>& registered) {
+  const auto* model = rdma_model_of(function);
+  return model != nullptr && is_network_class(function.class_code) && !function.is_vf() &&
+         (!function.driver || function.driver == model->driver) &&
+         registered.contains({function.vendor, function.device});
 }
 
 PciAddress slot_of(PciAddress address) {
@@ -238,11 +252,16 @@ std::vector<Nic> NicList::nics(Reader& reader, RdmaNetns netns, const ClassList&
   }
   elsewhere_problems_ = reader.take_problems();
   std::set<PciAddress> taken;
+  std::set<Model> registered;
   for (const auto& nic : nics) {
-    if (nic.pci && !nic.sub_function) taken.insert(*nic.pci);
+    if (!nic.pci || nic.sub_function) continue;
+    taken.insert(*nic.pci);
+    const auto* function = find(pci, *nic.pci);
+    if (function != nullptr) registered.emplace(function->vendor, function->device);
   }
   for (const auto& function : pci) {
-    if (!would_be_rdma(function) || taken.contains(function.address)) continue;
+    if (taken.contains(function.address)) continue;
+    if (!would_be_rdma(function) && !lacks_what_others_have(function, registered)) continue;
     nics.push_back(unregistered(function));
     nics.back().netdevs = places.of_function(function.address);
   }

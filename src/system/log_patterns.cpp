@@ -1,82 +1,270 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which lines of the kernel's log say that something is broken. The collections that were read for
-// it: leptonai/gpud (kmsg matchers), NVIDIA/NVSentinel docs/nic-health-monitor.md, imbue-ai
-// cluster-health. Below, "mlx5" is Linux drivers/net/ethernet/mellanox/mlx5/core/.
+// Which lines of the kernel's log say that something is broken, by who writes them. Read for it
+// were the drivers of Linux 6.12 (below, "net" is drivers/net/ethernet, "rdma" is
+// drivers/infiniband), those that it has not where it is said, and three collections:
+// leptonai/gpud (kmsg matchers), NVIDIA/NVSentinel docs/nic-health-monitor.md, imbue-ai
+// cluster-health.
 #include "system/log_patterns.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/find.h"
+#include "base/text.h"
 
 namespace railhead::system {
 namespace {
 
+constexpr std::string_view kMlx5 = "mlx5*";
+constexpr std::string_view kMlx5Ib = "mlx5* infiniband";
+constexpr std::string_view kPeermem = "nvidia_peermem nvidia-peermem nv_peer_mem";
+
+/// The drivers of RDMA NICs and their RDMA modules, as the kernel names them.
+constexpr std::string_view kNicModules =
+    "mlx5_* mlx4_* ib_mthca bnxt_en bnxt_re ice i40e idpf irdma efa erdma mana mana_ib hns3 "
+    "hns_roce_hw_v2 ionic ionic_rdma cxi_ss1 cxi_user qede qedr cxgb4 iw_cxgb4 be2net ocrdma "
+    "vmw_pvrdma hfi1 ib_qib usnic_verbs";
+/// And what each of these modules needs.
+constexpr std::string_view kRdmaModules =
+    "mlx5_* mlx4_* ib_mthca bnxt_re irdma efa erdma mana_ib hns_roce_hw_v2 ionic_rdma cxi_user "
+    "qedr iw_cxgb4 ocrdma vmw_pvrdma hfi1 ib_qib usnic_verbs "
+    "ib_core ib_uverbs ib_umad ib_cm iw_cm rdma_cm rdma_ucm ib_ipoib";
+
+/// What is made or started, as opposed to what is asked, changed or taken away.
+constexpr std::string_view kMaking = "CREATE_* ALLOC_* ENABLE_HCA INIT_HCA";
+constexpr std::string_view kMakingForRdma =
+    "CREATE_MKEY CREATE_QP CREATE_CQ CREATE_EQ CREATE_SRQ CREATE_XRC_SRQ CREATE_XRQ CREATE_DCT "
+    "CREATE_RMP CREATE_PSV ALLOC_UAR ALLOC_PD ALLOC_XRCD ENABLE_HCA INIT_HCA";
+constexpr std::string_view kConnecting =
+    "RST2INIT_QP INIT2RTR_QP RTR2RTS_QP RTS2RTS_QP INIT2INIT_QP";
+constexpr std::string_view kUsedUp = "no resources,limits exceeded";
+
+using enum LogCause;
+
 constexpr LogPattern kPatterns[] = {
-    // mlx5 health.c, cmd.c
-    {LogTopic::firmware, {"device's health compromised", ""}},
-    {LogTopic::firmware, {"unrecoverable hardware error", ""}},
-    {LogTopic::firmware, {"Will cause a leak of a command resource", ""}},
-    {LogTopic::firmware, {"Health issue observed", ") EMERGENCY"}},
-    {LogTopic::firmware, {"Health issue observed", ") ALERT"}},
-    {LogTopic::firmware, {"Health issue observed", ") CRITICAL"}},
-    {LogTopic::firmware, {"Health issue observed", ") ERROR"}},
-    // mlx5 events.c
-    {LogTopic::optics, {"Port module event", "High Temperature"}},
-    {LogTopic::optics, {"Port module event", "error"}},
-    {LogTopic::power, {"Detected insufficient power on the PCIe slot", ""}},
-    // mlx5 cmd.c, mlx5_cmd_out_err(); prometheus/node_exporter#3434
-    {LogTopic::restricted, {"ACCESS_REG", "failed"}},
-    // NVIDIA/open-gpu-kernel-modules nvidia-peermem.c; Linux kernel/module/main.c and version.c say
-    // which symbol a module misses
-    {LogTopic::peermem, {"nvidia-peermem", "invalid context"}},
-    {LogTopic::peermem, {"ib_register_peer_memory_client", ""}},
-    {LogTopic::peermem, {"nvidia_peermem: ", "symbol"}},
+    // net/mellanox/mlx5/core/health.c, cmd.c
+    {firmware_died, kMlx5, "device's health compromised"},
+    {firmware_died, kMlx5, "unrecoverable hardware error"},
+    {firmware_died, kMlx5, "Fatal error ", " detected"},
+    {firmware_died, kMlx5, "FW fatal error reported"},
+    {firmware_died, kMlx5, "mlx5_fw_fatal_reporter_"},
+    {firmware_died, kMlx5, "health recovery failed"},
+    {firmware_died, kMlx5, "Health issue observed", ") EMERGENCY"},
+    {firmware_died, kMlx5, "Health issue observed", ") ALERT"},
+    {firmware_died, kMlx5, "Health issue observed", ") CRITICAL"},
+    {firmware_died, kMlx5, "Health issue observed", ") ERROR"},
+    {firmware_silent, kMlx5, "Will cause a leak of a command resource"},
+    {firmware_silent, kMlx5, "No done completion"},
+    {command_queue_full, kMlx5, "failed to allocate command entry"},
+    {command_queue_full, kMlx5, "timed out while waiting for a slot"},
+    {command_queue_full, kMlx5, "timeout while waiting for command semaphore"},
+    {no_fatal_reporter, kMlx5, "Failed to create fw fatal reporter"},
+    // prometheus/node_exporter#3434
+    {restricted_register, kMlx5, "ACCESS_REG", "failed"},
+    {no_memory_keys, kMlx5, "", "", "CREATE_MKEY", kUsedUp},
+    {device_full, kMlx5, "", "", kMaking, kUsedUp},
+    {firmware_fault, kMlx5, "", "", "CREATE_* ALLOC_* *2*_QP ENABLE_HCA INIT_HCA",
+     "internal error"},
+    {refused_connection, kMlx5, "", "", kConnecting},
+    {refused_command, kMlx5, "", "", kMakingForRdma},
+    // rdma/hw/mlx5/mr.c, create_mkey_status(): the errno is cmd_status_to_err()'s, where no
+    // resources are -11 and limits exceeded are -12, and ETIMEDOUT is none of its own
+    {refused_command, kMlx5Ib, "async reg mr failed. status -110"},
+    {no_memory_keys, kMlx5Ib, "async reg mr failed. status -11"},
+    {no_memory_keys, kMlx5Ib, "async reg mr failed. status -12"},
+    {refused_command, kMlx5Ib, "async reg mr failed"},
+    // net/mellanox/mlx5/core/events.c
+    {hot_device, kMlx5, "High temperature on sensors"},
+    {bad_module, kMlx5, "Port module event", "High Temperature"},
+    {bad_module, kMlx5, "Port module event", "error"},
+    {little_power, kMlx5, "Detected insufficient power on the PCIe slot"},
+    // net/mellanox/mlx5/core/main.c: probe_one(), mlx5_function_setup()
+    {failed_function, kMlx5, "failed with error"},
+    {failed_function, kMlx5, "enable hca failed"},
+    {failed_function, kMlx5, "in pre-initializing state, aborting"},
+    // net/mellanox/mlx5/core/en_main.c
+    {stuck_queue, kMlx5, "TX timeout detected"},
+    // net/mellanox/mlx4/catas.c, cmd.c, main.c
+    {firmware_died, "mlx4_*", "Internal error detected"},
+    {firmware_died, "mlx4_*", "Internal error mark was detected"},
+    {firmware_silent, "mlx4_*", "timed out (go bit not cleared)"},
+    {failed_function, "mlx4_*", "aborting"},
+    // net/broadcom/bnxt/bnxt.c, bnxt_hwrm.c; rdma/hw/bnxt_re/qplib_rcfw.c, main.c, ib_verbs.c
+    {firmware_died, "bnxt_*", "Firmware not responding"},
+    {firmware_died, "bnxt_*", "Detected firmware fatal condition"},
+    {firmware_died, "bnxt_*", "Firmware reset aborted"},
+    {firmware_silent, "bnxt_*", "FW STALL Detected"},
+    {firmware_silent, "bnxt_*", "Error (timeout: ", ") msg {0x"},
+    {hot_device, "bnxt_*", "Chip temperature has gone above"},
+    {refused_module, "bnxt_*", "Unqualified SFP+ module"},
+    {refused_module, "bnxt_*", "SFP+ module is shutdown"},
+    {failed_function, "bnxt_*", "Failed to register with IB"},
+    {failed_function, "bnxt_*", "RoCE requires minimum 2 MSI-X vectors"},
+    {failed_function, "bnxt_*", "Failed to allocate RCFW"},
+    {failed_function, "bnxt_*", "Failed to enable RCFW"},
+    {failed_function, "bnxt_*", "Failed to initialize RCFW"},
+    {failed_function, "bnxt_*", "Failed to initialize resources"},
+    {failed_function, "bnxt_*", ", aborting"},
+    {failed_function, "bnxt_*", "Firmware init phase ", " failed"},
+    {failed_function, "bnxt_*", "Firmware not ready"},
+    {stuck_queue, "bnxt_*", "TX timeout detected"},
+    {large_region, "bnxt_*", "MR Size: ", "Max supported"},
+    {device_full, "bnxt_*", "max exceeded"},
+    {no_such_memory, "bnxt_*", "ib_umem_get failed! rc = -14"},
+    {no_memory_to_pin, "bnxt_*", "ib_umem_get failed! rc = -12"},
+    {not_pinned, "bnxt_*", "ib_umem_get failed!"},
+    {refused_command, "bnxt_*", "Failed to register user MR"},
+    {refused_command, "bnxt_*", "Failed to create HW QP"},
+    {refused_command, "bnxt_*", "Failed to create HW CQ"},
+    {refused_connection, "bnxt_*", "Failed to modify HW QP"},
+    {refused_connection, "bnxt_*", "Failed to allocate HW AH"},
+    // net/intel/ice/ice_main.c; rdma/hw/irdma/main.c, hw.c
+    {firmware_died, "ice irdma", "critical PE Error"},
+    {firmware_died, "ice irdma", "HMC Error"},
+    {firmware_died, "ice irdma", "PE Push Error"},
+    {firmware_died, "ice irdma", "device is unrecoverable"},
+    {firmware_died, "ice irdma", "unrecoverable device error"},
+    {refused_module, "ice", "unsupported module type was detected"},
+    {refused_module, "ice", "module is incompatible with the device's NVM"},
+    {refused_module, "ice", "power requirements exceed the device's power supply"},
+    {safe_mode, "ice", "Entering Safe Mode"},
+    {safe_mode, "ice", "Entering safe mode"},
+    {failed_function, "ice i40e idpf irdma", "hardware initialization FAILED"},
+    {failed_function, "ice i40e idpf irdma", "HW runtime init FAIL"},
+    {failed_function, "ice", "ice_init_", " failed"},
+    // rdma/hw/efa/efa_com.c, efa_com_cmd.c, efa_main.c
+    {firmware_silent, "efa infiniband", "didn't send any completion for admin cmd"},
+    {firmware_silent, "efa infiniband", "Wait for completion (polling) timeout"},
+    {firmware_silent, "efa infiniband", "Reading register timed out"},
+    {firmware_silent, "efa infiniband", "Admin queue is closed"},
+    {failed_function, "efa infiniband", "EFA device init failed"},
+    {failed_function, "efa infiniband", "EFA version is lower than"},
+    {failed_function, "efa infiniband", "EFA ctrl version is lower than"},
+    {failed_function, "efa infiniband", "BARs unavailable"},
+    {failed_function, "efa infiniband", "Failed to enable MSI-X"},
+    {failed_function, "efa infiniband", "Failed to remap register bar"},
+    {failed_function, "efa infiniband", "pci_enable_device_mem() failed"},
+    {refused_command, "efa", "Failed to register mr ["},
+    {refused_command, "efa", "Failed to create qp ["},
+    {refused_command, "efa", "Failed to create cq["},
+    {refused_connection, "efa", "Failed to create ah for"},
+    // rdma/hw/erdma/erdma_main.c; the sizes: Alibaba's driver outside of Linux, erdma_verbs.c, as
+    // kvcache-ai/Mooncake docs/source/troubleshooting has its line
+    {large_region, "erdma infiniband", "Out of mr size"},
+    {device_full, "erdma", "ERROR: Out of "},
+    {failed_function, "erdma infiniband", "wait init done failed"},
+    {failed_function, "erdma", "ib_register_device failed"},
+    {failed_function, "erdma", "pci_enable_device failed"},
+    {failed_function, "erdma", "devm_ioremap failed"},
+    // rdma/hw/hns/hns_roce_cmd.c, hns_roce_hw_v2.c, hns_roce_main.c
+    {firmware_silent, "hns3 hns_roce_hw_v2", "mailbox 0x", " timeout"},
+    {firmware_silent, "hns3 hns_roce_hw_v2", "Cmdq IO error"},
+    {firmware_died, "hns3 hns_roce_hw_v2", "AEQ overflow"},
+    {firmware_died, "hns3 hns_roce_hw_v2", "RoCE reinit failed"},
+    {failed_function, "hns3 hns_roce_hw_v2", "RoCE Engine init failed"},
+    {failed_function, "hns3 hns_roce_hw_v2", "RoCE instance init failed"},
+    {failed_function, "hns3 hns_roce_hw_v2", "ib_register_device failed"},
+    {device_full, "hns3 hns_roce_hw_v2", "failed to check CQ count"},
+    {refused_connection, "hns3 hns_roce_hw_v2", "failed to modify QP, ret"},
+    // net/microsoft/mana/hw_channel.c, gdma_main.c, mana_en.c; rdma/hw/mana/
+    {firmware_silent, "mana*", "HWC: Request timed out"},
+    {firmware_silent, "mana*", "test_eq timed out"},
+    {failed_function, "mana*", "gdma probe failed"},
+    {failed_function, "mana*", "Failed to establish HWC"},
+    {failed_function, "mana*", "Failed to initialize HWC"},
+    {failed_function, "mana*", "Failed to register device"},
+    {failed_function, "mana*", "Failed to create RNIC adapter"},
+    {failed_function, "mana*", "Probe Failed for port"},
+    {refused_command, "mana*", "Failed to create rc qp"},
+    {refused_connection, "mana*", "Failed modify qp"},
+    // HewlettPackard/shs-cxi-driver 1.x, drivers/net/ethernet/hpe/ss1/cass_core.c, cass_cable.c
+    {firmware_died, "cxi_*", "Disabling device"},
+    {firmware_silent, "cxi_*", "chip not ready"},
+    {bad_module, "cxi_*", "headshell ", "failed ["},
+    {failed_function, "cxi_*", "init_hw failed"},
+    {failed_function, "cxi_*", "cass_irq_init failed"},
+    {failed_function, "cxi_*", "Cannot register the uC"},
+    {failed_function, "cxi_*", "pci_enable_device() failed"},
+    {failed_function, "cxi_*", "device ", " is not supported"},
+    // net/pensando/ionic/ionic_main.c, ionic_bus_pci.c, ionic_fw.c; Linux 6.18
+    // rdma/hw/ionic/ionic_admin.c, ionic_ibdev.c
+    {firmware_silent, "ionic*", "admin command timed out"},
+    {firmware_silent, "ionic*", "DEVCMD ", " timeout after"},
+    {firmware_died, "ionic*", "interrupted - FW is down"},
+    {firmware_died, "ionic*", "LIFs restart failed"},
+    {failed_function, "ionic*", "aborting"},
+    {failed_function, "ionic*", "Failed to register ibdev"},
+    // Linux drivers/base/dd.c, until 6.10 and since
+    {failed_function, kNicModules, "probe of ", "failed with error"},
+    {failed_function, kNicModules, "probe with driver ", "failed with error"},
+    // Linux kernel/module/main.c and version.c; NVIDIA/open-gpu-kernel-modules nvidia-peermem.c
+    {peermem_driver, kPeermem, "symbol nvidia_p2p_"},
+    {peermem_symbols, kPeermem, "symbol "},
+    // NVIDIA/gdrcopy#306: the driver, until R560, ends a registration twice, and this is the way
+    // around it
+    {peermem_mitigation, kPeermem, "detected invalid context, skipping"},
+    {mixed_modules, kRdmaModules, "disagrees about version of symbol"},
+    {mixed_modules, kRdmaModules, "Unknown symbol"},
     // NVIDIA/open-gpu-kernel-modules nv-dmabuf.c
-    {LogTopic::dmabuf, {"dma-buf attach failed", ""}},
+    {refused_dmabuf, "NVRM", "dma-buf attach failed"},
     // Linux drivers/iommu/amd/iommu.c, intel/dmar.c, arm/arm-smmu-v3/arm-smmu-v3.c
-    {LogTopic::iommu, {"IO_PAGE_FAULT", ""}},
-    {LogTopic::iommu, {"DMAR:", "fault addr"}},
-    {LogTopic::iommu, {"arm-smmu-v3", "event 0x10 received"}},
-    {LogTopic::iommu, {"arm-smmu-v3", "event: F_TRANSLATION"}},
+    {stopped_transfer, "", "IO_PAGE_FAULT", "", "", "", Named::endpoint},
+    {stopped_transfer, "DMAR", "fault addr", "", "", "", Named::endpoint},
+    {stopped_unnamed, "arm-smmu-v3", "event: F_", "client: (unassigned"},
+    {stopped_transfer, "arm-smmu-v3", "event: F_", "client: ", "", "", Named::endpoint},
+    {stopped_unnamed, "arm-smmu-v3", "event: F_"},
+    {stopped_unnamed, "arm-smmu-v3", "event 0x10 received"},
     // Linux drivers/pci/pcie/aer.c (severity=Uncorrected, later Uncorrectable) and err.c
-    {LogTopic::aer, {"PCIe Bus Error", "severity=Uncorrect"}, true},
-    {LogTopic::aer, {"AER: ", "device recovery failed"}, true},
-    // mlx5 main.c: probe_one(), mlx5_function_setup(); Linux drivers/base/dd.c
-    {LogTopic::driver, {"mlx5", "failed with error"}},
-    {LogTopic::driver, {"mlx5", "enable hca failed"}},
-    {LogTopic::driver, {"mlx5", "in pre-initializing state, aborting"}},
-    {LogTopic::driver, {"disagrees about version of symbol ib_", ""}},
-    {LogTopic::driver, {"disagrees about version of symbol rdma_", ""}},
-    {LogTopic::driver, {"disagrees about version of symbol mlx5_", ""}},
-    {LogTopic::driver, {"Unknown symbol ib_", ""}},
-    {LogTopic::driver, {"Unknown symbol rdma_", ""}},
-    {LogTopic::driver, {"Unknown symbol mlx5_", ""}},
-    // Linux net/sched/sch_generic.c, dev_watchdog(); mlx5 en_main.c
-    {LogTopic::driver, {"NETDEV WATCHDOG", "timed out"}, true},
-    {LogTopic::driver, {"mlx5", "TX timeout detected"}},
+    {uncorrected_error, "", "PCIe Bus Error", "severity=Uncorrect", "", "", Named::path},
+    {uncorrected_error, "", "AER: ", "Uncorrect", "", "", Named::path, "error "},
+    {not_recovered, "", "AER: ", "device recovery failed", "", "", Named::path},
+    // Linux net/sched/sch_generic.c, dev_watchdog()
+    {stuck_queue, "", "NETDEV WATCHDOG", "timed out", "", "", Named::endpoint},
     // Linux drivers/infiniband/core/mad.c, core/device.c; sw/rxe/rxe.c
-    {LogTopic::driver, {"infiniband ", ": Couldn't open"}},
-    {LogTopic::driver, {"infiniband ", ": Couldn't register"}},
-    {LogTopic::driver, {"rdma_rxe: ", "failed"}},
-    // MLNX_OFED drivers/infiniband/core/umem.c; Linux drivers/infiniband/hw/mlx5/mr.c
-    {LogTopic::pinning, {"ib_umem_get", "failed"}},
-    {LogTopic::pinning, {"mlx5_", "umem get failed"}},
+    {failed_port, "infiniband", ": Couldn't open"},
+    {failed_port, "infiniband", ": Couldn't register"},
+    {failed_soft_device, "rdma_rxe", "failed"},
+    // MLNX_OFED drivers/infiniband/core/umem.c; rdma/hw/mlx5/mr.c before 5.11
+    {not_pinned, "ib_umem_get ib_core ib_uverbs", "ib_umem_get", "failed"},
+    {no_such_memory, kMlx5Ib, "umem get failed (-14)"},
+    {no_memory_to_pin, kMlx5Ib, "umem get failed (-12)"},
+    {not_pinned, kMlx5Ib, "umem get failed"},
     // NVIDIA, Xid catalog (docs.nvidia.com/deploy/xid-errors): 74 NVLink, 79 off the bus, 121 C2C,
     // 144 to 150 NVLink of Blackwell; SXid is an NVSwitch's (Fabric Manager user guide)
-    {LogTopic::gpu, {"NVRM: Xid", "): 74,"}},
-    {LogTopic::gpu, {"NVRM: Xid", "): 79,"}},
-    {LogTopic::gpu, {"NVRM: Xid", "): 121,"}},
-    {LogTopic::gpu, {"NVRM: Xid", "): 144,"}},
-    {LogTopic::gpu, {"NVRM: Xid", "): 145,"}},
-    {LogTopic::gpu, {"NVRM: Xid", "): 146,"}},
-    {LogTopic::gpu, {"NVRM: Xid", "): 147,"}},
-    {LogTopic::gpu, {"NVRM: Xid", "): 148,"}},
-    {LogTopic::gpu, {"NVRM: Xid", "): 149,"}},
-    {LogTopic::gpu, {"NVRM: Xid", "): 150,"}},
-    {LogTopic::gpu, {"SXid (PCI:", ", Fatal,"}},
+    {gpu_fault, "NVRM", "Xid", "): 74,"},
+    {gpu_fault, "NVRM", "Xid", "): 79,"},
+    {gpu_fault, "NVRM", "Xid", "): 121,"},
+    {gpu_fault, "NVRM", "Xid", "): 144,"},
+    {gpu_fault, "NVRM", "Xid", "): 145,"},
+    {gpu_fault, "NVRM", "Xid", "): 146,"},
+    {gpu_fault, "NVRM", "Xid", "): 147,"},
+    {gpu_fault, "NVRM", "Xid", "): 148,"},
+    {gpu_fault, "NVRM", "Xid", "): 149,"},
+    {gpu_fault, "NVRM", "Xid", "): 150,"},
+    {gpu_fault, "nvidia-nvswitch*", "SXid (PCI:", ", Fatal,"},
 };
 
 bool says(std::string_view line, std::string_view words) {
   return line.find(words) != std::string_view::npos;
+}
+
+/// A log has twenty thousand lines: nothing is allocated for a glob.
+bool fits_any(std::string_view globs, std::string_view word) {
+  while (!globs.empty()) {
+    const auto glob = globs.substr(0, globs.find(' '));
+    if (glob_match(glob, word)) return true;
+    globs.remove_prefix(std::min(globs.size(), glob.size() + 1));
+  }
+  return false;
+}
+
+bool fits_command(const LogPattern& pattern, const std::optional<FailedCommand>& failed) {
+  if (pattern.commands.empty()) return true;
+  if (!failed || !fits_any(pattern.commands, failed->command)) return false;
+  return pattern.statuses.empty() ||
+         std::ranges::any_of(split(pattern.statuses, ','),
+                             [&](std::string_view status) { return status == failed->status; });
 }
 
 }  // namespace
@@ -85,14 +273,59 @@ std::span<const LogPattern> log_patterns() {
   return kPatterns;
 }
 
+std::string_view writer_of(std::string_view line) {
+  return line.substr(0, line.find_first_of(" :."));
+}
+
+bool is_of(const LogPattern& pattern, std::string_view writer) {
+  return fits_any(pattern.writers, writer);
+}
+
+bool is_of_one_driver(const LogPattern& pattern) {
+  return !pattern.writers.empty() && pattern.writers != kNicModules &&
+         pattern.writers != kRdmaModules;
+}
+
+std::optional<FailedCommand> failed_command(std::string_view line) {
+  constexpr std::string_view kAfterCommand = ") op_mod(";
+  constexpr std::string_view kBeforeStatus = " failed, status ";
+  const auto end = line.find(kAfterCommand);
+  const auto failed = line.find(kBeforeStatus);
+  if (end == std::string_view::npos || failed == std::string_view::npos || failed < end) {
+    return std::nullopt;
+  }
+  const auto number = line.rfind('(', end);
+  if (number == std::string_view::npos) return std::nullopt;
+  const auto space = line.rfind(' ', number);
+  const auto begin = space == std::string_view::npos ? 0 : space + 1;
+  const auto status = line.substr(failed + kBeforeStatus.size());
+  return FailedCommand{line.substr(begin, number - begin), status.substr(0, status.find("(0x"))};
+}
+
 const LogPattern* pattern_of(std::string_view line) {
+  const auto writer = writer_of(line);
+  const auto failed = failed_command(line);
   return find_where(kPatterns, [&](const LogPattern& pattern) {
-    return says(line, pattern.words[0]) && says(line, pattern.words[1]);
+    return (pattern.writers.empty() || is_of(pattern, writer)) && says(line, pattern.first) &&
+           says(line, pattern.second) && fits_command(pattern, failed);
   });
 }
 
-/// Sources: mlx5 en_main.c; Linux drivers/net/ethernet/intel/ice/ice_main.c,
-/// broadcom/bnxt/bnxt.c.
+std::vector<node::PciAddress> addresses_in(std::string_view text) {
+  constexpr std::string_view kAddress = "0123456789abcdefABCDEF:.";
+  std::vector<node::PciAddress> found;
+  while (true) {
+    const auto begin = text.find_first_of(kAddress);
+    if (begin == std::string_view::npos) return found;
+    text.remove_prefix(begin);
+    auto word = text.substr(0, text.find_first_not_of(kAddress));
+    text.remove_prefix(word.size());
+    while (word.ends_with(':') || word.ends_with('.')) word.remove_suffix(1);
+    if (const auto address = node::pci_address_of(word)) found.push_back(*address);
+  }
+}
+
+/// Sources: net/mellanox/mlx5/core/en_main.c, net/intel/ice/ice_main.c, net/broadcom/bnxt/bnxt.c.
 bool says_link_down(std::string_view line) {
   return says(line, ": Link down") || says(line, "Link is Down");
 }

@@ -35,7 +35,9 @@ std::string kernel_log_lines(std::string_view content) {
   std::string kept;
   for (const auto line : split(content, '\n')) {
     const bool of_mlx5 = line.find("mlx5") != std::string_view::npos;
-    if (!of_mlx5 && pattern_of(line) == nullptr && !says_link_down(line)) continue;
+    const auto record = line.substr(line.find(';') + 1);  // the whole line where there is none
+    const bool fits = pattern_of(record) != nullptr || pattern_of(line) != nullptr;
+    if (!of_mlx5 && !fits && !says_link_down(line)) continue;
     kept.append(line).append("\n");
   }
   return kept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of the kernel's log.
+// Lines of the kernel's log, and the addresses in them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -11,5 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto lines = railhead::system::parse_kernel_log(text);
   if (lines.size() > railhead::system::kMaxLogLines) std::abort();
+  for (const auto& line : lines) {
+    if (railhead::system::addresses_in(line.text).size() > line.text.size()) std::abort();
+  }
   return 0;
 }

@@ -7,10 +7,18 @@ import re
 LEGEND = "PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  SYS across sockets"
 EXCLUSIVE = ("RDMA namespaces are exclusive (ib_core.netns_mode=0): a NIC is in one network namespace, and only "
              "pods on the host's network are dealt to")
-NO_RDMA = ["this node has no RDMA device: none is in /sys/class/infiniband, and no PCI function is of a NIC known for RDMA",
-           "railhead doctor says what is missing"]
+PROMISES = {"can": "can do RDMA", "may": "may do RDMA", "without-verbs": "does RDMA without verbs"}
 NO_GPUS = ["no GPU on this node"]
 MOST_NAMES = 3  # in a line of --explain
+
+
+def no_rdma(nics):
+    """What is said where there is no NIC: the Ethernet functions that could be one, if any."""
+    none = "this node has no RDMA device: none is in /sys/class/infiniband"
+    could = [f"{one['pci']} {PROMISES[one['rdma']]} ({one['driver'] or 'no driver'}; its module is {one['module']})"
+             for one in nics["candidates"]]
+    said = [none, *could] if could else [none + ", and no PCI function is of a NIC known for RDMA"]
+    return [*said, "railhead doctor says what is missing"]
 
 
 def squeezed(line):
@@ -51,7 +59,7 @@ def topology_text(topology, nics):
     lines = [row(["GPU", "PCI", "NUMA", *names]),
              *(row([label(gpu), gpu["pci"], gpu["numaNode"], *words])
                for gpu, words in zip(topology["gpus"], topology["relations"]))] if topology["gpus"] else NO_GPUS
-    below = ([LEGEND, source(topology)] if topology["gpus"] else []) if nics["nics"] else NO_RDMA
+    below = ([LEGEND, source(topology)] if topology["gpus"] else []) if nics["nics"] else no_rdma(nics)
     return [*lines, *(["", *below] if below else []), *warned(topology["warnings"] + namespaces(nics) + problems(topology))]
 
 
@@ -92,7 +100,7 @@ def nics_text(nics, wide):
     shown = len(NIC_COLUMNS) if wide else list(NIC_COLUMNS).index("DEVICES") + 1
     rows = [[cell(nic, port) for cell in NIC_COLUMNS.values()] for nic in nics["nics"]
             for port in nic["ports"] or [NO_PORT]]
-    lines = [row(cells[:shown]) for cells in [list(NIC_COLUMNS), *rows]] if rows else NO_RDMA
+    lines = [row(cells[:shown]) for cells in [list(NIC_COLUMNS), *rows]] if rows else no_rdma(nics)
     return lines + warned(nics["warnings"] + namespaces(nics) + problems(nics))
 
 
@@ -117,7 +125,7 @@ def affinity_text(affinity, nics, explain):
             lines += [row([*start, nic["name"], nic["relation"], nic["why"]]) for nic in gpu["nics"]] or [
                 row([*start, "", "", ""])]
         lines += ["", source(affinity)] if nics["nics"] else []
-    lines = lines + ([] if nics["nics"] else ["", *NO_RDMA])
+    lines = lines + ([] if nics["nics"] else ["", *no_rdma(nics)])
     gets = affinity["devices"] + [f"{name}={value}" for name, value in affinity["env"].items()]
     own = affinity["ownNetwork"]
     if own["nics"] != affinity["nics"]:

@@ -55,6 +55,7 @@ SHAPES = {
                   "netdevs": [TEXT], **NIC_ROLE, "usable": FLAG, "usableReason": TEXT, "slowReason": TEXT,
                   "spare": FLAG, "pool": MAYBE_TEXT, **MEMBERSHIP, "ports": [PORT],
                   "devices": [{"path": TEXT, "major": NUMBER, "minor": NUMBER}]}],
+        "candidates": [{"pci": TEXT, "driver": MAYBE_TEXT, "module": TEXT, "rdma": {"can", "may", "without-verbs"}}],
         "warnings": [TEXT], "problems": PROBLEMS},
     "pools": {
         **document("Pools"),

@@ -53,7 +53,7 @@ Lines rails(const std::string& begin) {
 Lines unknown_log() {
   Lines lines;
   for (const auto* what : {"aer", "dmabuf", "driver", "firmware", "flood", "gpu", "iommu", "optics",
-                           "peermem", "pinning", "power"}) {
+                           "peermem", "pinning", "power", "refused"}) {
     lines.push_back("UNKNOWN log." + std::string(what) + " node");
   }
   return lines;
@@ -369,6 +369,13 @@ const std::vector<Fault>& faults() {
              p, "3,1,1,-;mlx5_core 0000:18:00.0: device's health compromised - reached miss count");
        },
        {"FAIL log.firmware node"}},
+      {"a full queue of commands",
+       [](Patient& p) {
+         add_lines(p,
+                   "3,1,1,-;mlx5_core 0000:18:00.0: cmd_work_handler:1010:(pid 9): failed to "
+                   "allocate command entry");
+       },
+       {"WARN log.firmware node"}},
       {"a hot transceiver",
        [](Patient& p) {
          add_lines(p,
@@ -433,6 +440,14 @@ const std::vector<Fault>& faults() {
          add_lines(p, "4,1,1,-;ib_umem_get: failed to get user pages, nr_pages=512, flags=1");
        },
        {"WARN log.pinning node"}},
+      {"memory keys are used up",
+       [](Patient& p) {
+         add_lines(p,
+                   "3,1,1,-;mlx5_core 0000:18:00.0: mlx5_cmd_out_err:829:(pid 41231): "
+                   "CREATE_MKEY(0x200) op_mod(0x0) failed, status no resources(0xf), syndrome "
+                   "(0x2aac7c), err(-11)");
+       },
+       {"WARN log.refused node"}},
       {"a GPU off its bus",
        [](Patient& p) {
          add_lines(p,
@@ -444,6 +459,11 @@ const std::vector<Fault>& faults() {
        [](Patient& p) {
          add_lines(p,
                    "3,1,1,-;nvme 0000:ff:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal)\n"
+                   "3,1,1,-;ahci 0000:00:1f.2: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0011 "
+                   "address=0xf0000 flags=0x0000]\n"
+                   "4,1,1,-;ksmbd: Unknown symbol rdma_create_id (err -2)\n"
+                   "3,1,1,-;nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid "
+                   "context, skipping further processing\n"
                    "2,1,2,-;e1000e 0000:fe:1f.6 eno1: NETDEV WATCHDOG: CPU: 3: transmit queue 0 "
                    "timed out 5432 ms");
        },
@@ -603,6 +623,11 @@ const std::vector<Fault>& faults() {
        {"FAIL pci.nic-present node"},
        "aws-p5",
        efa},
+      {"a NIC that can do RDMA, and no module for it",
+       [](Patient& p) { p.drop("/proc/1/net/route"); },
+       {"WARN pci.nic-driver 0000:41:00.0", "WARN pci.nic-present node"},
+       "gpus-only",
+       broadcom},
       {"a GPU of a machine with a real tree is missing",
        [](Patient& p) { p.unplug("0000:53:00.0"); },
        {"FAIL gpu.present node"},

@@ -47,6 +47,46 @@ TEST(DoctorOnRoce, a_port_needs_a_gid_of_version_2) {
   EXPECT_THAT(finding.remedy, HasSubstr("set the mode to 2"));
 }
 
+/// The table of mlx5_0/1: values and versions from index 0.
+Patient with_gids(const std::vector<std::pair<std::string, std::string>>& gids) {
+  auto patient = roce();
+  const auto folder = port_folder(patient);
+  for (const auto& path : patient.paths("")) {
+    if (path.starts_with(folder + "gid")) patient.drop(path);
+  }
+  for (std::size_t index = 0; index < gids.size(); ++index) {
+    const auto name = std::to_string(index);
+    patient.text(folder + "gids/" + name, gids[index].first);
+    patient.text(folder + "gid_attrs/types/" + name, gids[index].second);
+    patient.text(folder + "gid_attrs/ndevs/" + name, kRoceNetdev);
+  }
+  return patient;
+}
+
+constexpr const char* kLocalGid = "fe80:0000:0000:0000:a288:c2ff:fe7e:0da5";
+constexpr const char* kGidOfIpv6 = "2001:0db8:0000:0000:0000:0000:0000:0001";
+constexpr const char* kGidOfIpv4 = "0000:0000:0000:0000:0000:ffff:c000:0201";
+
+TEST(DoctorOnRoce, nccl_has_to_take_a_gid_that_will_do) {
+  const auto state = [](const std::vector<std::pair<std::string, std::string>>& gids) {
+    return of(with_gids(gids), "roce.gid", "mlx5_0/1").state;
+  };
+  const std::pair<std::string, std::string> local_v1 = {kLocalGid, "IB/RoCE v1"};
+  const std::pair<std::string, std::string> local_v2 = {kLocalGid, "RoCE v2"};
+  const std::pair<std::string, std::string> v6_v1 = {kGidOfIpv6, "IB/RoCE v1"};
+  const std::pair<std::string, std::string> v6_v2 = {kGidOfIpv6, "RoCE v2"};
+  const std::pair<std::string, std::string> v4_v1 = {kGidOfIpv4, "IB/RoCE v1"};
+  const std::pair<std::string, std::string> v4_v2 = {kGidOfIpv4, "RoCE v2"};
+  EXPECT_EQ(state({local_v1, local_v2, v4_v1, v4_v2}), State::pass);
+  EXPECT_EQ(state({local_v1, local_v2, v6_v1, v6_v2, v4_v1, v4_v2}), State::pass);
+  EXPECT_EQ(state({local_v1, local_v2, v6_v1, v6_v2}), State::warn);
+  EXPECT_EQ(state({local_v1, local_v2, v6_v2, v4_v1}), State::warn);  // it takes version 1
+  EXPECT_EQ(state({v6_v2}), State::pass);                             // index 0
+  EXPECT_EQ(state({local_v1, local_v2}), State::warn);
+  const auto finding = of(with_gids({local_v1, local_v2, v6_v1, v6_v2}), "roce.gid", "mlx5_0/1");
+  EXPECT_THAT(finding.remedy, HasSubstr("NCCL_IB_ADDR_FAMILY=AF_INET6"));
+}
+
 TEST(DoctorOnRoce, a_port_whose_netdev_is_away_is_not_judged) {
   auto patient = roce();
   const auto folder = port_folder(patient);
@@ -214,6 +254,18 @@ TEST(DoctorOnVfs, what_the_kernel_says_of_them_is_judged) {
   EXPECT_EQ(state({.number = 0, .link = 1}).state, State::pass);
   patient.unreadable("/.netlink/vfs/ibp64s0/0000", "EPERM");
   EXPECT_EQ(of(patient, "sriov.vf-settings", kPfNetdev).state, State::unknown);
+}
+
+/// Sixteen VFs of an InfiniBand port do not fit into one answer of the kernel.
+/// Source: k8snetworkplumbingwg/sriov-network-operator PR#1026.
+TEST(DoctorOnVfs, too_many_for_one_answer_are_not_called_none) {
+  auto patient = with_vfs();
+  patient.unreadable("/.netlink/vfs/ibp64s0/0000", "EMSGSIZE");
+  const auto finding = of(patient, "sriov.vf-settings", kPfNetdev);
+  EXPECT_EQ(finding.state, State::unknown);
+  EXPECT_THAT(finding.reason, HasSubstr("EMSGSIZE"));
+  ASSERT_EQ(finding.evidence.size(), 1U);
+  EXPECT_EQ(finding.evidence[0].error, "EMSGSIZE");
 }
 
 /// A pod has the function, so nobody will give it a GUID any more.

@@ -107,6 +107,16 @@ inline Patient efa() {
   return healthy("aws-p5").text("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "5128");
 }
 
+/// A machine whose one NIC, of Broadcom's, could do RDMA.
+inline Patient broadcom() {
+  auto patient = healthy("gpus-only");
+  for (const auto& path : patient.paths("/0000:41:00.0/uevent")) {
+    patient.replace(path, "DRIVER=ixgbe", "DRIVER=bnxt_en");
+    patient.replace(path, "PCI_ID=8086:1563", "PCI_ID=14E4:1750");
+  }
+  return patient;
+}
+
 /// The folder of congestion control of a netdev, as OFED shows it.
 inline std::string ecn_folder(const Patient& patient, const std::string& netdev) {
   const auto mtu = patient.paths("/net/" + netdev + "/mtu").at(0);
