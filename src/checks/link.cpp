@@ -74,12 +74,22 @@ std::string state_text(const node::Port& port) {
   return text;
 }
 
+/// Whether an InfiniBand port has its cable and a far end, and waits for the subnet manager: nobody
+/// left it so by design.
+bool waits_for_manager(const node::Port& port) {
+  return port.link_layer == LinkLayer::infiniband &&
+         (port.state == PortState::init || port.state == PortState::armed ||
+          port.phys_state == "LinkUp");
+}
+
 /// What the states say of the cause. Source: enum ib_port_phys_state, include/rdma/ib_verbs.h.
 void explain(const node::Port& port, Finding& finding) {
   const auto phys = port.phys_state.value_or("");
-  const bool linked = phys == "LinkUp";
-  if (linked && port.link_layer == LinkLayer::infiniband) {
-    finding.effect = "no subnet manager has configured the port -> " + finding.effect;
+  if (waits_for_manager(port)) {
+    finding.effect =
+        (port.state == PortState::armed ? "the subnet manager has not brought the port up -> "
+                                        : "no subnet manager has configured the port -> ") +
+        finding.effect;
     finding.remedy =
         "The cable is good: see that a subnet manager runs on this fabric (a switch's, "
         "UFM or opensm) and that it knows the port.";
@@ -118,7 +128,7 @@ void judge_down(const Machine& machine, std::size_t n, const node::Port& port, F
                       std::to_string(peers.up) + " of " + counted(peers.all, "such NIC") + " up",
                       ""});
   const bool compute = machine.role(n).role == affinity::Role::compute;
-  const bool sure = compute && (peers.most_up() || peers.up == 0);
+  const bool sure = waits_for_manager(port) || (compute && (peers.most_up() || peers.up == 0));
   auto& finding = sure ? found.fail(subject, state_text(port), "ACTIVE", std::move(evidence))
                        : found.warn(subject, state_text(port), "ACTIVE", std::move(evidence));
   if (!compute) finding.effect = "storage goes over another NIC, or not at all";
@@ -367,10 +377,10 @@ constexpr std::array kLinkChecks = {
           .what = "Each port that carries traffic is ACTIVE.",
           .source = "/sys/class/infiniband/*/ports/*/{state,phys_state}; `expect:` of the "
                     "configuration",
-          .rule =
-              "PASS: ACTIVE, unused by design, or another port of its card or `oneUp` entry is "
-              "ACTIVE; FAIL: a compute NIC is down while most are up, or all are down; WARN: as "
-              "many down as up, or a storage NIC",
+          .rule = "PASS: ACTIVE, unused by design, or another port of its card or `oneUp` entry is "
+                  "ACTIVE; FAIL: an InfiniBand port with a link in INIT or ARMED, a compute NIC "
+                  "that is down while "
+                  "most are up, or all are down; WARN: as many down as up, or a storage NIC",
           .effect = "its GPUs use a NIC that is further away, or none",
           .remedy = "Check cable, transceiver and switch port. If nobody ever cabled it, say so: "
                     "expect: [{name: NAME, unused: true}] or oneUp.",

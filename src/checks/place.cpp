@@ -6,6 +6,7 @@
 #include <array>
 
 #include "affinity/capability.h"
+#include "base/text.h"
 #include "checks/groups.h"
 
 namespace railhead::checks {
@@ -83,7 +84,58 @@ void management_nic(const Machine& machine, Findings& found) {
   }
 }
 
+/// A GPU whose NIC is gone shares one that is further away. Its place tells, where nothing says how
+/// many NICs a machine of this type has.
+void missing_nic(const Machine& machine, Findings& found) {
+  const auto* folder = "/sys/bus/pci/devices";
+  const auto& deal = machine.deal;
+  for (const auto* path : {folder, "/sys/class/infiniband"}) {
+    if (const auto* problem = machine.unreadable(path)) {
+      found.unknown(kNode, problem->path + ": " + problem->what,
+                    {{problem->path, "", problem->what}});
+      return;
+    }
+  }
+  if (machine.node.gpus.empty() || deal.cards.empty()) return;
+  const Evidence evidence{folder, counted(deal.cards.size(), "compute NIC") + ", " +
+                                      counted(machine.node.gpus.size(), "GPU")};
+  if (deal.confidence == topology::Confidence::low) {
+    found.unknown(kNode, "which NICs are nearest to a GPU is not known", {evidence});
+    return;
+  }
+  for (const auto& missing : deal.missing) {
+    const auto name = [&](std::size_t nic) { return machine.node.nics[nic].name; };
+    const auto nics = join(missing.nics, ", ", name);
+    const auto own = std::string(to_string(missing.own));
+    for (const auto gpu : missing.gpus) {
+      const auto pci = machine.node.gpus[gpu].pci.str();
+      found.warn(pci, "shares " + nics + " (" + std::string(to_string(missing.relation)) + ")",
+                 "a NIC of its own (" + own + "), as other GPUs have",
+                 {evidence, {pci_path(machine.node.gpus[gpu].pci, ""), "no compute NIC as near"}});
+    }
+  }
+  if (deal.missing.empty()) found.pass(kNode, "no GPU has less than the others", {evidence});
+}
+
 constexpr std::array kPlaceChecks = {
+    Check{.id = "topo.missing-nic",
+          .what = "No GPU lacks the NIC that other GPUs have near them.",
+          .source = "/sys/bus/pci/devices",
+          .rule = "WARN: a GPU shares a NIC further away than those that most GPUs have for "
+                  "themselves, and no NIC of their model takes its place; UNKNOWN: NICs "
+                  "cannot be read, or nothing says where GPUs and NICs are; SKIP: no GPU, or no "
+                  "compute NIC",
+          .effect = "the NIC fell off the bus -> two GPUs share another one, at half the bandwidth "
+                    "for each",
+          .remedy =
+              "Look for the card: lspci shows whether the slot is empty, and the kernel's log "
+              "says when it went. Seat it again or replace it. If the machine was built so, "
+              "all is well.",
+          .remedy_class = RemedyClass::hardware,
+          .about = "GPU beside compute NICs",
+          .covers = "",
+          .after = "pci.nic-present",
+          .look = missing_nic},
     Check{.id = "link.layer",
           .what = "No card that is to serve a GPU was left on another link layer.",
           .source = "/sys/class/infiniband/*/ports/*/link_layer, the PCI tree",

@@ -162,8 +162,9 @@ std::size_t count_of(const Diagnosis& diagnosis, State state) {
       diagnosis.findings, [&](const Finding& finding) { return finding.state == state; }));
 }
 
-Outcome outcome_of(const Diagnosis& diagnosis) {
+Outcome outcome_of(const Diagnosis& diagnosis, State fail_on) {
   if (count_of(diagnosis, State::fail) > 0) return Outcome::problem;
+  if (fail_on == State::warn && count_of(diagnosis, State::warn) > 0) return Outcome::problem;
   return count_of(diagnosis, State::unknown) > 0 ? Outcome::unknown : Outcome::good;
 }
 

@@ -27,11 +27,12 @@ std::size_t count_of(const Diagnosis& diagnosis, State state);
 
 /// What the run means for a program.
 enum class Outcome : std::uint8_t {
-  good,     ///< nothing failed and all is known; warnings do not count
+  good,     ///< nothing failed and all is known
   problem,  ///< something failed
   unknown,  ///< nothing failed, and something is not known
 };
-Outcome outcome_of(const Diagnosis& diagnosis);
+/// `fail_on`: State::warn, and a warning counts as a failure, too; State::fail, and it does not.
+Outcome outcome_of(const Diagnosis& diagnosis, State fail_on = State::fail);
 
 /// kind DoctorReport. For people failures come first, each with its effect, evidence, remedy and
 /// what it makes meaningless; then warnings; then what is not known, in a line each. `all` adds a

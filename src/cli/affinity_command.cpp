@@ -236,12 +236,15 @@ Result<int> print_affinity(const Invocation& invocation, const AffinityFlags& fl
   const auto report = affinity_report(table, gpus, flags.explain);
   if (gpus.empty()) {
     const bool unknown = !topology::unclassified_functions(table.node()).empty();
-    return invocation.print(report, unknown ? kExitCannotTell : kExitOk);
+    return invocation.print(report, unknown ? kExitCannotTell : exit_code_for(table.node(), true));
   }
   const auto selection =
       affinity::select(table.node(), table.topology(), table.deal(), table.usable(), gpus);
+  if (report.json["nics"].empty() && unread_nics(table.node()) != nullptr) {
+    return invocation.print(report, kExitCannotTell);
+  }
   const bool is_well = !report.json["nics"].empty() && lost_nic_lines(table, selection).empty();
-  return invocation.print(report, is_well ? kExitOk : kExitProblem);
+  return invocation.print(report, exit_code_for(table.node(), is_well));
 }
 
 }  // namespace
@@ -261,8 +264,9 @@ void add_affinity_command(CLI::App& program, Invocation& invocation) {
   app->footer(
       "The container is on the host's network. If one with a network of its own gets other NICs,\n"
       "a line says so: an Ethernet NIC has no address there.\n"
-      "Exit codes: 0 ok; 1 the GPUs get no NIC, or one that is due to them cannot carry traffic;\n"
-      "2 the machine cannot be read, or its NCCL file names no GPU.\n"
+      "Exit codes: 0 ok; 1 the GPUs get no NIC, or one that is due to them is missing or cannot "
+      "carry\n"
+      "traffic; 2 the machine cannot be read, or its NCCL file names no GPU.\n"
       "Examples: railhead affinity --gpus GPU0,GPU1\n"
       "          railhead affinity --explain --snapshot node.snapshot");
   invocation.answer_with_machine(*app, [&invocation, flags](const inject::DecisionTable& table) {

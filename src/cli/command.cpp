@@ -4,6 +4,7 @@
 #include <array>
 #include <ostream>
 
+#include "cli/describe.h"
 #include "host/host.h"
 #include "host/input_file.h"
 #include "node/rdma_models.h"
@@ -78,7 +79,10 @@ void add_settings(CLI::App& app, Invocation& invocation,
   for (const auto row : rows) {
     auto* option = app.add_option_function<std::string>(
         std::string(row->flag),
-        [&invocation, row](const std::string& text) { invocation.flags[row] = text; },
+        [&invocation, row](const std::string& text) {
+          const bool is_root = row->key == "host.root" && !text.empty();
+          invocation.flags[row] = is_root ? host::absolute_path(text) : text;
+        },
         std::string(row->help) + default_text(*row));
     option->type_name(std::string(row->shape));
     invocation.may_be_empty.insert(option);
@@ -124,8 +128,18 @@ void add_machine_options(CLI::App& app, Invocation& invocation) {
   add_config_option(app, invocation);
 }
 
+void add_fail_on_option(CLI::App& app, std::string& fail_on) {
+  const std::vector<std::string> severities = {"warn", "fail"};
+  app.add_option("--fail-on", fail_on, "the exit code is 1 from this severity on [fail]")
+      ->check(shell::one_of(severities, "a severity of --fail-on"));
+}
+
 std::vector<std::string> no_rdma_lines(const node::Node& node) {
   if (!node.nics.empty()) return {};
+  if (const auto* problem = unread_nics(node)) {
+    return {"whether this node has an RDMA device is not known: " + problem->path + ": " +
+            problem->what};
+  }
   constexpr const char* kNext = "railhead doctor says what is missing";
   const auto candidates = node::rdma_candidates(node);
   if (candidates.empty()) {

@@ -55,6 +55,8 @@ void add_rdma_plugin_flags(CLI::App& app, Invocation& invocation);
 void add_config_option(CLI::App& app, Invocation& invocation);
 /// --host-root, --snapshot and --nccl-topo.
 void add_machine_options(CLI::App& app, Invocation& invocation);
+/// --fail-on warn|fail: from which severity on the exit code is 1.
+void add_fail_on_option(CLI::App& app, std::string& fail_on);
 using shell::add_duration_option;
 using shell::add_output_option;
 using shell::add_watch_option;

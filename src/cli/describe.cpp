@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/describe.h"
 
+#include <algorithm>
 #include <numeric>
 
+#include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "report/report.h"
+#include "shell/exit_code.h"
 #include "topology/layout.h"
 
 namespace railhead::cli {
@@ -134,6 +138,14 @@ std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table,
                       trouble);
     }
   }
+  for (const auto& missing : table.deal().missing) {
+    const auto is_concerned = [&](const affinity::GpuChoice& choice) {
+      return contains(missing.gpus, choice.gpu);
+    };
+    if (std::ranges::any_of(selection.gpus, is_concerned)) {
+      lines.push_back(affinity::missing_nic_text(node, missing));
+    }
+  }
   return lines;
 }
 
@@ -142,6 +154,18 @@ std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table) {
   std::iota(gpus.begin(), gpus.end(), std::size_t{0});
   return lost_nic_lines(
       table, affinity::select(table.node(), table.topology(), table.deal(), table.usable(), gpus));
+}
+
+const node::Problem* unread_nics(const node::Node& node) {
+  return find_where(node.problems, [](const node::Problem& problem) {
+    return problem.kind == node::Problem::Kind::unreadable &&
+           (problem.path == "/sys/class/infiniband" || problem.path == "/sys/bus/pci/devices");
+  });
+}
+
+int exit_code_for(const node::Node& node, bool is_well) {
+  if (!is_well) return shell::kExitProblem;
+  return unread_nics(node) != nullptr ? shell::kExitCannotTell : shell::kExitOk;
 }
 
 std::vector<std::string> problem_lines(const node::Node& node) {

@@ -63,12 +63,20 @@ std::optional<std::string> rdma_namespaces(const node::Node& node);
 /// What holds for every NIC of the node and a person has to know: RDMA namespaces are exclusive.
 std::vector<std::string> namespace_lines(const node::Node& node);
 
-/// NICs that are due to one of these GPUs and cannot carry traffic, one line each. What an
-/// exclusive pool keeps for its own pods is none of them.
+/// NICs that are due to one of these GPUs and cannot carry traffic, or seem to be missing, one line
+/// each. What an exclusive pool keeps for its own pods is none of them.
 std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table,
                                         const affinity::Selection& selection);
 /// The same for all GPUs of the node.
 std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table);
+
+/// What keeps the node's NICs from being known: a folder that they are in could not be read.
+/// nullptr: they are known.
+const node::Problem* unread_nics(const node::Node& node);
+
+/// kExitOk, kExitProblem where something is wrong, or kExitCannotTell where nothing is seen to be
+/// wrong and the node's NICs are not known.
+int exit_code_for(const node::Node& node, bool is_well);
 
 /// What could not be read or is malformed, one line each.
 std::vector<std::string> problem_lines(const node::Node& node);

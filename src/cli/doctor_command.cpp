@@ -240,6 +240,7 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
   app->add_flag("--active", flags->active,
                 "also send bytes from each idle NIC to itself, for a second at 10 Gbit/s at most "
                 "(railhead-bench)");
+  add_fail_on_option(*app, flags->question.fail_on);
   app->add_flag("--all", flags->question.all, "every finding, also what is right");
   auto* before = app->add_option("--before", flags->before,
                                  "an earlier snapshot of this machine (snapshot --doctor): which "
@@ -252,8 +253,8 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
                       "stop reading after this time, such as 10s or 500ms; what is left out is "
                       "UNKNOWN [10s]");
   app->footer(
-      "Exit codes: 0 nothing failed (warnings do not count), 1 something failed, 2 nothing failed "
-      "and something is not known.\n"
+      "Exit codes: 0 nothing failed (warnings do not count without --fail-on warn), 1 something\n"
+      "failed, 2 nothing failed and something is not known.\n"
       "Example: railhead doctor --check link.port-state");
   invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {
     return run_doctor(invocation, *flags, config);

@@ -8,8 +8,9 @@
 namespace railhead::cli {
 namespace {
 
-int exit_code_of(const checks::Diagnosis& diagnosis) {
-  switch (checks::outcome_of(diagnosis)) {
+int exit_code_of(const checks::Diagnosis& diagnosis, const DoctorQuestion& question) {
+  const auto fail_on = question.fail_on == "warn" ? checks::State::warn : checks::State::fail;
+  switch (checks::outcome_of(diagnosis, fail_on)) {
     case checks::Outcome::good: return kExitOk;
     case checks::Outcome::problem: return kExitProblem;
     case checks::Outcome::unknown: break;
@@ -21,15 +22,16 @@ int exit_code_of(const checks::Diagnosis& diagnosis) {
 
 int print_diagnosis(const Invocation& invocation, const DoctorQuestion& question,
                     const checks::Diagnosis& diagnosis) {
+  const int code = exit_code_of(diagnosis, question);
   for (const auto& format : checks::kDiagnosisFormats) {
     if (invocation.output != format.name) continue;
     invocation.out << format.render(diagnosis);
-    return exit_code_of(diagnosis);
+    return code;
   }
   const bool is_for_people = invocation.output == "table" || invocation.output == "wide";
   if (!question.checks.empty() && is_for_people)
     invocation.out << checks::headline(diagnosis) << "\n\n";
-  return invocation.print(checks::report_of(diagnosis, question.all), exit_code_of(diagnosis));
+  return invocation.print(checks::report_of(diagnosis, question.all), code);
 }
 
 }  // namespace railhead::cli

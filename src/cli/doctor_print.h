@@ -16,6 +16,7 @@ struct DoctorQuestion {
   std::string explain;
   bool list = false;
   bool all = false;
+  std::string fail_on = "fail";
   std::chrono::milliseconds limit{10'000};
 };
 

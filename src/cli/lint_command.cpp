@@ -13,10 +13,12 @@ struct LintFlags {
   std::vector<std::string> paths;
   std::string explain;
   bool list = false;
+  std::string fail_on = "fail";
 };
 
-int exit_code_of_lint(const std::vector<lint::Finding>& findings) {
-  switch (lint::outcome_of(findings)) {
+int exit_code_of_lint(const std::vector<lint::Finding>& findings, const LintFlags& flags) {
+  const auto fail_on = flags.fail_on == "warn" ? lint::Severity::warn : lint::Severity::fail;
+  switch (lint::outcome_of(findings, fail_on)) {
     case lint::Outcome::good: return kExitOk;
     case lint::Outcome::problem: return kExitProblem;
     case lint::Outcome::unknown: break;
@@ -52,7 +54,7 @@ Result<int> run_lint(const Invocation& invocation, const LintFlags& flags,
   const auto given = lint::give(std::move(objects), std::move(offers));
   const auto findings = lint::lint(given);
   return invocation.print(lint::report_of(findings, given.objects.size()),
-                          exit_code_of_lint(findings));
+                          exit_code_of_lint(findings, flags));
 }
 
 }  // namespace
@@ -70,10 +72,11 @@ void add_lint_command(CLI::App& program, Invocation& invocation) {
   add_output_option(*app, invocation);
   app->add_option("--explain", flags->explain, "what a rule finds, why it matters and what helps")
       ->type_name("ID");
+  add_fail_on_option(*app, flags->fail_on);
   app->add_flag("--list", flags->list, "every rule, in a line");
   app->footer(
-      "Exit codes: 0 nothing fails (warnings and notes do not count), 1 something fails, 2 nothing "
-      "fails and something could not be read.\n"
+      "Exit codes: 0 nothing fails (warnings do not count without --fail-on warn), 1 something "
+      "fails, 2 nothing fails and something could not be read.\n"
       "Example: railhead lint pod.yaml nicclusterpolicy.yaml");
   invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {
     return run_lint(invocation, *flags, config);

@@ -177,15 +177,15 @@ void add_nics_command(CLI::App& program, Invocation& invocation) {
   add_output_option(*app, invocation, {kFeatureFile});
   add_watch_option(*app, invocation);
   app->footer(
-      "Exit codes: 0 ok; 1 a NIC that is due to a GPU cannot carry traffic; 2 the machine cannot\n"
-      "be read.\n"
+      "Exit codes: 0 ok; 1 a NIC that is due to a GPU is missing or cannot carry traffic; 2 the\n"
+      "machine cannot be read.\n"
       "-o nfd prints the labels that nfd.file of the agent has for node-feature-discovery.\n"
       "Examples: railhead nics -o wide\n"
       "          railhead nics -o json | jq -r '.nics[] | select(.usable | not) | .name'");
   invocation.answer_with_machine(
       *app, [&invocation](const inject::DecisionTable& table) -> Result<int> {
         const auto report = nics_report(table);
-        const int code = report.json["warnings"].empty() ? kExitOk : kExitProblem;
+        const int code = exit_code_for(table.node(), report.json["warnings"].empty());
         if (invocation.output == kFeatureFile) return print_features(invocation, table, code);
         return invocation.print(report, code);
       });

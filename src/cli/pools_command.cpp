@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/describe.h"
 #include "cli/membership.h"
 #include "options/options.h"
 
@@ -31,10 +32,10 @@ std::string member_label(const inject::DecisionTable& table, const pools::Pool& 
                                                                        : join(names, "+");
 }
 
-std::string members_text(const inject::DecisionTable& table, const pools::Pool& pool) {
+std::string members_text(const inject::DecisionTable& table, const pools::Pool& pool, bool all) {
   std::vector<std::string> labels;
   for (const auto& member : pool.members) {
-    if (labels.size() == kShownMembers && pool.members.size() > kShownMembers) {
+    if (!all && labels.size() == kShownMembers && pool.members.size() > kShownMembers) {
       return join(labels, ",") + ",… (" + std::to_string(pool.members.size()) + ")";
     }
     labels.push_back(member_label(table, pool, member));
@@ -126,7 +127,7 @@ report::Table reasons_table(const inject::DecisionTable& table, data::Json& func
   return rows;
 }
 
-report::Table pools_table(const inject::DecisionTable& table) {
+report::Table pools_table(const inject::DecisionTable& table, bool wide) {
   report::Table rows;
   for (const auto& pool : table.pools().pools) {
     const auto ready = std::to_string(ready_members(pool));
@@ -136,7 +137,7 @@ report::Table pools_table(const inject::DecisionTable& table) {
               {"DEVICES", devices_text(pool)},
               {"READY", ready + "/" + std::to_string(pool.members.size()), report::kKept,
                ready == "0" && !pool.members.empty()},
-              {"MEMBERS", members_text(table, pool)},
+              {"MEMBERS", members_text(table, pool, wide)},
               {"SOURCE", std::string(to_string(pool.spec.origin.flavour)), report::kWide},
               {"WHERE", where.empty() ? "default" : where, report::kWide}});
   }
@@ -163,7 +164,7 @@ report::Report pools_report(const inject::DecisionTable& table, const pools::Poo
   report.json["conflicts"] = table.pools().conflicts;
   report.json["warnings"] = specs.warnings;
   report.json["leftOut"] = specs.left_out;
-  report.add(pools_table(table), "no pool is configured");
+  report.add(pools_table(table, wide), "no pool is configured");
   report.add("", no_rdma_lines(table.node()));
   report.add("EMPTY", std::move(empty));
   report.add("REMARKS", std::move(remarks));
@@ -180,7 +181,7 @@ int exit_code(const inject::DecisionTable& table, const pools::PoolSpecs& specs)
   for (std::size_t p = 0; p < pools.size(); ++p) {
     if (!pools[p].spec.origin.where.empty() && table.is_useless(p)) return kExitProblem;
   }
-  return kExitOk;
+  return exit_code_for(table.node(), true);
 }
 
 Result<int> show_pools(const Invocation& invocation, const config::Config& config) {

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "host/input_file.h"
+#include "host/machine_root.h"
 #include "pools/resource_name.h"
 #include "report/text_width.h"
 #include "setup/apply.h"
@@ -184,7 +185,11 @@ int print_outcome(const Invocation& invocation, const setup::Outcome& outcome,
 }
 
 Result<setup::Machine> open_machine(const config::Config& config) {
-  return setup::Machine::open(config.settings().host.root);
+  const auto& root = config.settings().host.root;
+  auto machine = TRY(setup::Machine::open(root));
+  // A tree that was never started, such as that of an image, gets its files.
+  if (!TRY(machine.host->list("/etc"))) TRY_STATUS(host::check_machine(*machine.host, root));
+  return machine;
 }
 
 /// Two that change one machine would take each other's changes for somebody else's.

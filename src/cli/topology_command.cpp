@@ -7,6 +7,7 @@
 #include "cli/describe.h"
 #include "cli/topology_picture.h"
 #include "host/clock.h"
+#include "report/text_width.h"
 #include "topology/layout.h"
 
 namespace railhead::cli {
@@ -120,7 +121,11 @@ struct Shown {
 };
 
 std::string to_tree(const Invocation& /*invocation*/, const Shown& shown) {
-  return tree_text(shown.table);
+  auto text = tree_text(shown.table);
+  const auto lines = lost_nic_lines(shown.table);
+  if (!lines.empty()) text += "\nWARNINGS\n";
+  for (const auto& line : lines) text += report::printable(line) + "\n";
+  return text;
 }
 
 std::string to_svg(const Invocation& /*invocation*/, const Shown& shown) {
@@ -158,7 +163,7 @@ constexpr std::array kTopologyFormats = {
 };
 
 int print_topology(const Invocation& invocation, const Shown& shown) {
-  const auto code = lost_nic_lines(shown.table).empty() ? kExitOk : kExitProblem;
+  const auto code = exit_code_for(shown.table.node(), lost_nic_lines(shown.table).empty());
   for (const auto& format : kTopologyFormats) {
     if (invocation.output != format.name) continue;
     invocation.out << format.render(invocation, shown);
@@ -178,8 +183,8 @@ void add_topology_command(CLI::App& program, Invocation& invocation) {
   for (const auto& format : kTopologyFormats) own_formats.emplace_back(format.name);
   add_output_option(*app, invocation, own_formats);
   app->footer(
-      "Exit codes: 0 ok; 1 a NIC that is due to a GPU cannot carry traffic; 2 the machine cannot\n"
-      "be read.\n"
+      "Exit codes: 0 ok; 1 a NIC that is due to a GPU is missing or cannot carry traffic; 2 the\n"
+      "machine cannot be read.\n"
       "Examples: railhead topology -o tree\n"
       "          railhead topology -o svg > node.svg\n"
       "          railhead topology -o nccl > /etc/nccl-topology.xml");

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/closest.h"
 #include "base/text.h"
 #include "container/adjustment.h"
 #include "inject/codes.h"
@@ -115,6 +116,13 @@ constexpr Annotation kAnnotations[] = {
     {"ulimits.noderesource.dev", read_ulimits, "ulimits.nri.containerd.io"},
 };
 
+constexpr std::string_view kOwnDomain = "railhead.io";
+
+bool is_own_domain(std::string_view domain) {
+  return domain == kOwnDomain ||
+         (domain.ends_with(kOwnDomain) && domain[domain.size() - kOwnDomain.size() - 1] == '.');
+}
+
 /// By first character: whether a key can be of one of these domains.
 constexpr std::array<bool, 256> first_characters() {
   std::array<bool, 256> out{};
@@ -145,6 +153,15 @@ void take(bool older, std::string_view key, std::string_view form, std::string_v
   if (entry.rank < best.rank) best = entry;
 }
 
+void remark_near_miss(std::string_view key, container::Remarks& remarks) {
+  const auto meant = meant_annotation(key);
+  if (!meant) return;
+  if (remarks.full()) return remarks.skip();
+  remarks.add(warn::kAnnotationUnknown,
+              in_quotes(key, 128) + " is no annotation of Railhead" +
+                  (meant->empty() ? "" : "; did you mean " + *meant + "?") + ": ignored");
+}
+
 FoundAll find_annotations(const container::Request& request, container::Remarks& remarks) {
   FoundAll found;
   for (const auto& [key, value] : request.pod_annotations) {
@@ -152,11 +169,14 @@ FoundAll find_annotations(const container::Request& request, container::Remarks&
     const auto slash = key.find('/');
     const std::string_view domain = key.substr(0, slash);
     const auto form = slash == std::string_view::npos ? "" : key.substr(slash + 1);
+    bool is_known = false;
     for (std::size_t i = 0; i < found.size(); ++i) {
       const bool older = domain == kAnnotations[i].older;
       if (!older && domain != kAnnotations[i].domain) continue;
+      is_known = true;
       take(older, key, form, value, request, found[i], remarks);
     }
+    if (!is_known) remark_near_miss(key, remarks);
   }
   return found;
 }
@@ -170,6 +190,26 @@ bool is_looked_at(std::string_view key) {
          std::any_of(std::begin(kAnnotations), std::end(kAnnotations), [&](const auto& known) {
            return domain == known.domain || (!domain.empty() && domain == known.older);
          });
+}
+
+std::optional<std::string> meant_annotation(std::string_view key) {
+  if (is_looked_at(key)) return std::nullopt;
+  const auto slash = key.find('/');
+  const auto domain = key.substr(0, slash);
+  const auto name = slash == std::string_view::npos ? "" : key.substr(slash + 1);
+  const auto is_own = is_own_domain(domain);
+  for (const auto& annotation : kAnnotations) {
+    if (!is_own_domain(annotation.domain)) continue;
+    const auto what = annotation.domain.substr(0, annotation.domain.find('.'));
+    const bool is_bare = slash == std::string_view::npos && domain == what;
+    if (is_bare || (is_own && name == what)) return std::string(annotation.domain) + "/pod";
+    const bool is_misspelt =
+        domain.size() > what.size() && domain.starts_with(what) && domain[what.size()] == '.' &&
+        !closest_word(domain.substr(what.size() + 1), {std::string(kOwnDomain)}).empty();
+    if (is_misspelt)
+      return std::string(annotation.domain) + "/" + std::string(name.empty() ? "pod" : name);
+  }
+  return is_own ? std::optional(std::string()) : std::nullopt;
 }
 
 container::Wishes read_annotations(const container::Request& request,

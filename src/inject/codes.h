@@ -48,7 +48,7 @@ inline constexpr auto kReasonCodes = std::to_array<CodeMeaning>({
     {reason::kPresent, "has RDMA devices from elsewhere: memlock and environment only"},
     {reason::kPrivileged, "privileged: memlock and environment only"},
     {reason::kComplete, "everything that is due is there already"},
-    {reason::kOptedOut, "rdma: none"},
+    {reason::kOptedOut, "the annotation rdma.railhead.io says none"},
     {reason::kVmRuntime, "the runtime handler gives its containers a kernel of their own"},
     {reason::kRoceOwnNetwork, "only Ethernet NICs are due, and the pod has its own network"},
     {reason::kRdmaNetnsExclusive, "RDMA namespaces are exclusive, and the pod has its own network"},
@@ -80,6 +80,7 @@ inline constexpr std::array kReasonsRefused = {
 namespace warn {
 inline constexpr std::string_view kAnnotationRefused = "annotation-refused";
 inline constexpr std::string_view kAnnotationMalformed = "annotation-malformed";
+inline constexpr std::string_view kAnnotationUnknown = "annotation-unknown";
 inline constexpr std::string_view kAnnotationDenied = "annotation-denied";
 inline constexpr std::string_view kNumbersIgnored = "annotation-numbers-ignored";
 inline constexpr std::string_view kAnnotationCopied = "annotation-copied";
@@ -108,6 +109,7 @@ inline constexpr std::string_view kRemarksCut = "remarks-cut";
 inline constexpr auto kRemarkCodes = std::to_array<CodeMeaning>({
     {warn::kAnnotationRefused, "an annotation asks for what is not due and not allowed"},
     {warn::kAnnotationMalformed, "an annotation is not what its key says, and was ignored"},
+    {warn::kAnnotationUnknown, "an annotation looks like one of Railhead's, and is none"},
     {warn::kAnnotationDenied, "an annotation was ignored because --annotations is deny"},
     {warn::kNumbersIgnored, "a device annotation states numbers that are not the node's"},
     {warn::kAnnotationCopied, "a container annotation also stands on the pod: it proves nothing"},

@@ -68,6 +68,16 @@ void malformed(const Given& given, Found& found) {
   }
 }
 
+void near_miss(const Given& given, Found& found) {
+  for_each_annotation(given, [&](const Pod& pod, const data::Value::Entry& entry) {
+    const auto meant = inject::meant_annotation(entry.key);
+    if (!meant) return;
+    found.add(*pod.object, &entry,
+              in_quotes(entry.key, 128) + " is no annotation of Railhead" +
+                  (meant->empty() ? "" : "; did you mean " + in_quotes(*meant, 128) + "?"));
+  });
+}
+
 /// Numbers that the kernel gives the first 32 devices of a class. Source: Linux
 /// drivers/infiniband/core/uverbs_main.c, user_mad.c: major 231, IB_UVERBS_BASE_MINOR 192,
 /// IB_ISSM_MINOR_BASE 64.
@@ -195,6 +205,13 @@ constexpr Rule kAnnotationRules[] = {
     {"annotation.value", "The value of an annotation is not understood.", Severity::warn,
      "The agent leaves it out and says so in its log.",
      "docs/pod-interface.md has the form of each annotation.", "", malformed},
+    {"annotation.near-miss", "An annotation looks like one of Railhead's, and is none.",
+     Severity::warn,
+     "It does nothing: a pod that says so means to require or refuse RDMA, and is given NICs as if "
+     "it had said nothing.",
+     "Write rdma.railhead.io/pod, nics.railhead.io/pod or memlock.railhead.io/pod, or "
+     "/container.NAME in place of /pod.",
+     "", near_miss},
     {"annotation.device-number", "A device has the number of another one.", Severity::fail,
      "The container gets another device under that name; verbs fail on it, or the "
      "pod gets the right to send management packets.",

@@ -143,6 +143,21 @@ void socket_interface(const Given& given, Found& found) {
   });
 }
 
+/// Names and numbers of one node in a manifest for many.
+void fixed_choice(const Given& given, Found& found) {
+  constexpr std::string_view kChoices[] = {"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "UCX_NET_DEVICES"};
+  for_each_user(given, [&](const Pod& pod, const Container& container) {
+    for (const auto name : kChoices) {
+      const auto value = variable(container, name);
+      // These leave the choice to the library.
+      if (value.empty() || value == "all" || value.starts_with("-")) continue;
+      found.add(*pod.object, place_of_variable(container, name),
+                std::string(name) + "=" + std::string(value.substr(0, 64)) +
+                    " is the same on every node and for all GPUs");
+    }
+  });
+}
+
 constexpr Rule kEnvironmentRules[] = {
     {"env.contradiction", "A variable leaves a library no NIC, or says what it ignores.",
      Severity::warn, "NCCL falls back to TCP without an error; UCX and NVSHMEM end.",
@@ -160,6 +175,14 @@ constexpr Rule kEnvironmentRules[] = {
      "UCX reads names without a port, and ^ before names to leave out, since 1.21, ranges as "
      "mlx5_[0-3] since 1.22. Older releases find no such device and go without RDMA.",
      "Name the devices with their ports, as mlx5_0:1, or run UCX 1.22.", "N05", ucx_release},
+    {"env.fixed-choice", "A variable chooses NICs or a GID index in the manifest.", Severity::note,
+     "It is right on one kind of node and for one set of GPUs; all ports of a NIC's pods share one "
+     "table of GIDs, so that their indices differ. Elsewhere NCCL takes a NIC that is further "
+     "away, "
+     "or none.",
+     "Take it away: Railhead sets NCCL_IB_HCA for the GPUs of each container, and with "
+     "injection.ucxEnvironment UCX_NET_DEVICES; NCCL finds the GID by itself.",
+     "", fixed_choice},
     {"env.visible-devices", "NVIDIA_VISIBLE_DEVICES is written beside a request for GPUs.",
      Severity::warn,
      "A variable of the pod overrides what the device plugin says: the container sees the GPUs of "

@@ -124,8 +124,9 @@ std::vector<Finding> lint(const Given& given) {
   return all;
 }
 
-Outcome outcome_of(const std::vector<Finding>& findings) {
+Outcome outcome_of(const std::vector<Finding>& findings, Severity fail_on) {
   if (count_of(findings, Severity::fail) > 0) return Outcome::problem;
+  if (fail_on == Severity::warn && count_of(findings, Severity::warn) > 0) return Outcome::problem;
   return count_of(findings, Severity::unknown) > 0 ? Outcome::unknown : Outcome::good;
 }
 

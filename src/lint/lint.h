@@ -20,7 +20,9 @@ std::vector<Finding> lint(const Given& given);
 
 /// Nothing fails: good, whatever is warned of.
 enum class Outcome : std::uint8_t { good, problem, unknown };
-Outcome outcome_of(const std::vector<Finding>& findings);
+/// `fail_on`: Severity::warn, and a warning counts as a failure, too; Severity::fail, and it does
+/// not.
+Outcome outcome_of(const std::vector<Finding>& findings, Severity fail_on = Severity::fail);
 
 /// kind LintReport.
 report::Report report_of(const std::vector<Finding>& findings, std::size_t objects);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "host/directory_host.h"
 #include "host/input_file.h"
+#include "host/machine_root.h"
 #include "snapshot/snapshot_host.h"
 
 namespace railhead::options {
@@ -143,13 +144,25 @@ Result<affinity::Expectation> expectation(const config::NicRule& rule) {
   return one;
 }
 
+/// A snapshot of a machine has at least a name below /sys: every machine was asked for its NICs.
+Status check_snapshot(host::Host& host, const std::string& file) {
+  const auto names = TRY(host.list("/sys"));
+  if (names && !names->empty()) return {};
+  return Error{ErrorCode::unavailable, file + " has nothing of /sys: it tells of no machine"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<host::Host>> open_machine(const MachineOrigin& origin) {
-  if (origin.snapshot.empty()) return host::DirectoryHost::open(origin.root);
+  if (origin.snapshot.empty()) {
+    auto host = TRY(host::DirectoryHost::open(origin.root));
+    TRY_STATUS(host::check_machine(*host, origin.root));
+    return host;
+  }
   auto host =
       snapshot::SnapshotHost::parse(TRY(host::read_input_file(origin.snapshot, kMaxSnapshotBytes)));
   if (!host) return host.error().context(origin.snapshot);
+  TRY_STATUS(check_snapshot(**host, origin.snapshot));
   return host;
 }
 

@@ -50,7 +50,7 @@ ContainerRecord record_of(const container::Facts& facts, const inject::DecisionT
   if (facts.allocated.any()) {
     record.asked = "a slot of a pool";
   } else if (wish && wish->value == container::RdmaWish::required) {
-    record.asked = "rdma: required";
+    record.asked = wish->key + ": required";
   }
   record.job = facts.job;
   record.off_rdma = facts.off_rdma;

@@ -45,7 +45,8 @@ struct ContainerRecord {
   bool sandbox = false;
   container::JobSize job;  ///< as its environment states it
   std::string off_rdma{};  ///< which variables keep its libraries off RDMA, and why; "": none
-  /// "a slot", "rdma: required": it was given or promised RDMA on demand; "": not.
+  /// "a slot of a pool", "rdma.railhead.io/pod: required": it was given or promised RDMA on demand;
+  /// "": not.
   std::string asked{};
 };
 

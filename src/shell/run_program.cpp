@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
+#include <span>
 
 #include "base/closest.h"
 #include "base/contains.h"
@@ -114,6 +115,67 @@ std::vector<std::string> reversed_words(const std::vector<std::string>& argument
   return words;
 }
 
+/// All commands of an app, and not only those that are named.
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+bool is_option(std::string_view word) {
+  return word.size() > 1 && word.front() == '-' && word != "--";
+}
+
+const CLI::App* find_command(const CLI::App& app, std::string_view name) {
+  for (const auto* command : commands_of(app)) {
+    if (command->get_name() == name) return command;
+  }
+  return nullptr;
+}
+
+/// The option of this app or of a command below it; nullptr where none has the name.
+const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
+  if (const auto* option = app.get_option_no_throw(name)) return option;
+  for (const auto* command : commands_of(app)) {
+    if (const auto* option = find_option(*command, name)) return option;
+  }
+  return nullptr;
+}
+
+/// How many words an option and its value are, if it stands first in `words`.
+std::size_t length_of_option(const CLI::App& app, std::span<const std::string> words) {
+  const auto* option = find_option(app, words.front());
+  const bool takes_value = option != nullptr && option->get_type_size() != 0;
+  return takes_value && words.size() > 1 ? 2 : 1;
+}
+
+/// The command line with options that stand before the command behind it, where the command knows
+/// them: "railhead --config x nics" is "railhead nics --config x".
+std::vector<std::string> with_command_first(const CLI::App& program,
+                                            const std::vector<std::string>& arguments) {
+  const auto* app = &program;
+  std::vector<std::string> words(arguments.begin(), arguments.begin() + 1);
+  std::vector<std::string> moved;
+  std::size_t i = 1;
+  while (i < arguments.size() && !commands_of(*app).empty()) {
+    const auto& word = arguments[i];
+    if (is_option(word)) {
+      const auto length = length_of_option(*app, std::span(arguments).subspan(i));
+      const bool is_own = app->get_option_no_throw(word.substr(0, word.find('='))) != nullptr;
+      auto& into = is_own ? words : moved;
+      for (std::size_t end = i + length; i < end; ++i) into.push_back(arguments[i]);
+      continue;
+    }
+    const auto* command = find_command(*app, word);
+    if (command == nullptr) return arguments;
+    words.push_back(word);
+    app = command;
+    ++i;
+  }
+  const bool is_named = commands_of(*app).empty();
+  if (is_named) words.insert(words.end(), moved.begin(), moved.end());
+  words.insert(words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+  return words;
+}
+
 int complain(const CLI::App& command, const std::string& what, std::ostream& err) {
   const auto name = full_name(command);
   err << name << ": " << what << "\n" << name << " --help names all\n";
@@ -144,7 +206,7 @@ int run_program(std::unique_ptr<CLI::App> program, Console& console,
                 const std::vector<std::string>& arguments) {
   const std::string name = program->get_name();
   try {
-    program->parse(reversed_words(arguments));
+    program->parse(reversed_words(with_command_first(*program, arguments)));
   } catch (const CLI::Success& asked) {
     program->exit(asked, console.out, console.err);
     return kExitOk;

@@ -105,6 +105,7 @@ class Conventions:
         (folder / "nccl.log").write_text(NCCL_LOG)
         proc = folder / "root/proc/self"
         proc.mkdir(parents=True)
+        (folder / "root/sys/class").mkdir(parents=True)
         (proc / "mountstats").write_text(NFS_MOUNT)
 
     def run(self, command, *more, plain=False, out=subprocess.PIPE, closed=False, **variables):

@@ -160,6 +160,7 @@ def runs(folder):
     yield ["config", "--config", str(config)]
     proc = folder / "root/proc/self"
     proc.mkdir(parents=True)
+    (folder / "root/sys/class").mkdir(parents=True)
     (proc / "mountstats").write_text(NFS_MOUNT)
     yield ["nfs", "--host-root", str(folder / "root")]
     yield ["setup", "plan", "--profile", "bare-metal-ib", "--host-root", str(folder / "root")]

@@ -76,6 +76,7 @@ Lines unknown_nics() {
     lines.push_back("UNKNOWN pci.nic-driver 0000:" + std::string(address));
   }
   lines.emplace_back("UNKNOWN pci.nic-present node");
+  lines.emplace_back("UNKNOWN topo.missing-nic node");
   return lines;
 }
 
@@ -223,6 +224,9 @@ const std::vector<Fault>& faults() {
       {"an uncorrected error",
        [](Patient& p) { p.text(at_nic3("aer_dev_nonfatal"), "TLP 2\nTOTAL_ERR_NONFATAL 2"); },
        {"WARN pci.aer mlx5_3"}},
+      {"a NIC fell off the bus of a machine of no known type",
+       [](Patient& p) { p.unplug("0000:40:00.0"); },
+       {"WARN topo.missing-nic 0000:43:00.0"}},
       {"a NIC without a driver",
        [](Patient& p) {
          p.drop(at_nic3("infiniband")).drop(at_nic3("infiniband_verbs"));
@@ -610,7 +614,7 @@ const std::vector<Fault>& faults() {
        {"FAIL sriov.vf-count 0000:40:00.0", "WARN sriov.vf-settings ibp64s0/vf0"}},
       {"a NIC fell off the bus",
        [](Patient& p) { p.unplug("0101:00:00.0"); },
-       {"FAIL pci.nic-present 0101:00:00.0"},
+       {"FAIL pci.nic-present 0101:00:00.0", "WARN topo.missing-nic 0001:00:00.0"},
        "azure-nd-h100-v5"},
       {"no InfiniBand on a machine that is sold without it, too",
        [](Patient& p) {
@@ -620,7 +624,7 @@ const std::vector<Fault>& faults() {
        "azure-nd-h100-v5"},
       {"an EFA is missing",
        [](Patient& p) { p.unplug("0000:74:00.0"); },
-       {"FAIL pci.nic-present node"},
+       {"FAIL pci.nic-present node", "SKIP topo.missing-nic node"},
        "aws-p5",
        efa},
       {"a NIC that can do RDMA, and no module for it",

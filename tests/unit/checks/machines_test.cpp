@@ -36,12 +36,16 @@ const std::map<std::string, Lines>& known_faults() {
       {"h200-flat-kvm", kHidden},
       {"modal-b200", kHidden},
       // What they were made for.
-      {"azure-nd-h100-v5-nic-lost", {"FAIL pci.nic-present 0103:00:00.0"}},
+      {"azure-nd-h100-v5-nic-lost",
+       {"FAIL pci.nic-present 0103:00:00.0", "WARN topo.missing-nic 0003:00:00.0"}},
       {"broken-host", {"FAIL dev.uverbs mlx5_1"}},
-      {"dgx-h100-degraded", {"FAIL pci.nic-driver 0000:4f:00.0", "FAIL link.port-state mlx5_3/1"}},
+      {"dgx-h100-degraded",
+       {"FAIL pci.nic-driver 0000:4f:00.0", "FAIL link.port-state mlx5_3/1",
+        "WARN topo.missing-nic 0000:c3:00.0"}},
       {"gpus-only", {"WARN pci.nic-present node"}},
       {"h100-front-end-only", {"WARN net.management-nic mlx5_0", "WARN topo.vm-file node"}},
       {"renamed-devices", {"WARN link.layer rocep93s0f0"}},  // GPU2 has no other as near
+      {"xe9680-roce-nic-lost", {"WARN topo.missing-nic 0000:18:00.0"}},
       {"tioga-slingshot", {"WARN pci.nic-present node"}},
   };
   return kKnown;

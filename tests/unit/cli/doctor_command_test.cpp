@@ -89,6 +89,7 @@ TEST(DoctorCommand, a_snapshot_for_it_has_what_it_reads_and_no_secret) {
     std::ofstream(root / path) << text;
   };
   write("proc/sys/kernel/osrelease", "5.4.0\n");
+  write("sys/class/dmi/id/sys_vendor", "Example\n");
   write("etc/containerd/config.toml", "[registry]\npassword = 'secret'\n");
   const TextFile file("");
   const auto recorded =

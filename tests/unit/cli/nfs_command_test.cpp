@@ -17,6 +17,7 @@ class NfsCommand : public testing::Test {
   NfsCommand() {
     std::string pattern = (fs::temp_directory_path() / "railhead-nfs-XXXXXX").string();
     root_ = mkdtemp(pattern.data());
+    write("sys/class/dmi/id/sys_vendor", "Example\n");
   }
 
   ~NfsCommand() override { fs::remove_all(root_); }

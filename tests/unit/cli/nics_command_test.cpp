@@ -20,7 +20,7 @@ TEST(NicsCommand, exclusive_rdma_namespaces_are_shown) {
 }
 
 TEST(NicsCommand, namespaces_of_which_nothing_is_known_are_null) {
-  const TextFile silent("railhead-snapshot 1\n");
+  const TextFile silent("railhead-snapshot 1\nd /sys/class\n");
   const auto document = run({"nics", "--snapshot", silent.path(), "-o", "json"}).json();
   EXPECT_TRUE(document["rdmaNamespaces"].is_null());
 }
@@ -30,7 +30,7 @@ TEST(NicsCommand, prints_the_labels_of_the_node) {
   EXPECT_EQ(said.code, cli::kExitOk);
   EXPECT_THAT(said.out, HasSubstr("\nrailhead.io/rdma.capable=true\n"));
   EXPECT_THAT(said.out, HasSubstr("\nrailhead.io/rail-7.nic=mlx5_"));
-  const TextFile nothing("railhead-snapshot 1\n");
+  const TextFile nothing("railhead-snapshot 1\nd /sys/class\n");
   EXPECT_THAT(run({"nics", "--snapshot", nothing.path(), "-o", "nfd"}).out,
               HasSubstr("\nrailhead.io/rdma.capable=false\n"));
 }

@@ -72,6 +72,38 @@ TEST(Annotations, a_known_domain_in_an_unknown_form_is_reported) {
   }
 }
 
+TEST(Annotations, a_near_miss_of_a_key_is_reported_with_what_was_meant) {
+  const std::pair<const char*, const char*> near_misses[] = {
+      {"rdma", "rdma.railhead.io/pod"},
+      {"nics", "nics.railhead.io/pod"},
+      {"memlock", "memlock.railhead.io/pod"},
+      {"railhead.io/rdma", "rdma.railhead.io/pod"},
+      {"rdma.railhaed.io/pod", "rdma.railhead.io/pod"},
+      {"memlock.railhead.com/container.main", "memlock.railhead.io/container.main"},
+      {"railhead.io/other", ""},
+      {"nic.railhead.io/pod", ""},
+  };
+  for (const auto& [key, meant] : near_misses) {
+    EXPECT_EQ(meant_annotation(key), meant) << key;
+    const auto wishes = read_one(key, "required");
+    EXPECT_TRUE(!wishes.rdma && !wishes.nics && !wishes.memlock) << key;
+    EXPECT_THAT(codes(wishes.remarks), ElementsAre("annotation-unknown")) << key;
+  }
+}
+
+TEST(Annotations, the_other_way_round_is_a_near_miss) {
+  EXPECT_EQ(meant_annotation("pod.railhead.io/nics"), "nics.railhead.io/pod");
+}
+
+TEST(Annotations, other_keys_are_other_peoples) {
+  for (const auto* key :
+       {"rdma.example.com/pod", "example.com/rdma", "rdma/pod", "nic", "networking.k8s.io/rdma",
+        "notrailhead.io/rdma", "railhead", "rdma.railhead.io/pods", "rdma.railhead.io",
+        "devices.nri.io/pod", "", "/", "rdma/"}) {
+    EXPECT_EQ(meant_annotation(key), std::nullopt) << key;
+  }
+}
+
 TEST(Annotations, nics_is_a_comma_list) {
   EXPECT_THAT(read_one("nics.railhead.io/pod", "mlx5_0, mlx5_1,").nics->value,
               ElementsAre("mlx5_0", "mlx5_1"));

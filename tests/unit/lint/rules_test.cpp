@@ -168,6 +168,8 @@ std::vector<Case> cases() {
        pod("", "", "    rdma.railhead.io/container.c: required\n")},
       {"annotation.value", pod("", "", "    rdma.railhead.io/pod: perhaps\n"),
        pod("", "", "    rdma.railhead.io/pod: required\n")},
+      {"annotation.near-miss", pod("", "", "    railhead.io/rdma: required\n"),
+       pod("", "", "    rdma.railhead.io/pod: required\n    example.com/rdma: required\n")},
       {"annotation.device-number",
        pod("", "",
            "    devices.nri.io/pod: '[{path: /dev/infiniband/uverbs0, type: c, major: 231, minor: "
@@ -193,6 +195,8 @@ std::vector<Case> cases() {
        vf_pod + network(range)},
       {"env.contradiction", pod(with_env("NCCL_IB_DISABLE", "1")),
        pod(with_env("NCCL_IB_DISABLE", "0"))},
+      {"env.fixed-choice", pod(with_env("NCCL_IB_GID_INDEX", "3")),
+       pod(with_env("NCCL_IB_GID_INDEX", "-1"))},
       {"env.gdr-level", pod(with_env("NCCL_NET_GDR_LEVEL", "5")),
        pod(with_env("NCCL_NET_GDR_LEVEL", "PXB"))},
       {"env.nic-beginning", pod(with_env("NCCL_IB_HCA", "mlx5_1")),
