@@ -2,14 +2,16 @@
 #include "host/input_file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
-#include <cstdio>
-#include <cstdlib>
+#include <cstdint>
+#include <optional>
 
+#include "base/text.h"
 #include "host/host_error.h"
 #include "host/unique_fd.h"
 #include "host/write_all.h"
@@ -56,24 +58,73 @@ Error no_file(const std::string& path) {
   return {ErrorCode::unavailable, path + ": is not a file"};
 }
 
-/// True for what must not be renamed over: a device such as /dev/null, a pipe, a socket.
-bool is_special(const std::string& path) {
+/// What a rename would put a file in place of, links followed. Nothing: there is none.
+Result<std::optional<struct stat>> old_file(const std::string& path) {
   struct stat facts {};
 
-  if (::stat(path.c_str(), &facts) != 0) return false;
-  return !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+  if (::stat(path.c_str(), &facts) != 0) {
+    if (errno == ENOENT) return std::optional<struct stat>();
+    return host_error(path, errno);
+  }
+  if (S_ISDIR(facts.st_mode)) return host_error(path, EISDIR);
+  if (!S_ISREG(facts.st_mode)) return no_file(path);
+  return std::optional(facts);
 }
 
-/// For mkostemp(3): hidden, as some who read a whole folder pass over such names alone.
-std::string temporary_beside(const std::string& path) {
+/// Owner and permissions of the old file, so that no one may read the new one who might not read
+/// that. Where the group cannot be kept, ours gets what everybody had.
+Status keep_permissions(int file, const struct stat& old, const std::string& path) {
+  constexpr auto kSame = static_cast<uid_t>(-1);
+  mode_t mode = old.st_mode & 0777U;
+  if (::fchown(file, old.st_uid, old.st_gid) != 0 && ::fchown(file, kSame, old.st_gid) != 0) {
+    mode &= ~static_cast<mode_t>(S_IRWXG) | (mode & S_IRWXO) << 3U;
+  }
+  return ::fchmod(file, mode) == 0 ? Status() : host_error(path, errno);
+}
+
+/// Hidden, as some who read a whole folder pass over such names alone.
+struct Temporary {
+  std::string path;
+  UniqueFd file;
+};
+
+/// A new file beside the path; `mode` is less what umask(2) takes.
+Temporary temporary_beside(const std::string& path, mode_t mode) {
+  constexpr int kTries = 100;
   const auto folder_end = path.rfind('/') + 1;  // 0 without a folder
-  return path.substr(0, folder_end) + "." + path.substr(folder_end) + ".XXXXXX";
+  Temporary made;
+  for (int i = 0; i < kTries; ++i) {
+    std::uint64_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != sizeof number) return made;
+    made.path = path.substr(0, folder_end) + "." + path.substr(folder_end) + "." +
+                to_hex(number & 0xffffffffU, 8);
+    made.file = UniqueFd(::open(made.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (made.file || errno != EEXIST) return made;
+  }
+  return made;
 }
 
-Status write_into(const std::string& path, std::string_view bytes) {
-  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-  if (!file) return host_error(path, errno);
-  return write_all(file.get(), bytes, path);
+/// Writes, makes durable, and renames; `permit` sets the permissions.
+Status replace_file(const std::string& path, std::string_view bytes, mode_t mode,
+                    const std::function<Status(int file)>& permit) {
+  const auto temporary = temporary_beside(path, mode);
+  if (!temporary.file) return host_error(path, errno);
+  const int file = temporary.file.get();
+  Status status = write_all(file, bytes, path);
+  if (status) status = permit(file);
+  // Without it, a crash may leave the new name with none of the bytes.
+  if (status && ::fsync(file) != 0) status = host_error(path, errno);
+  if (status && ::rename(temporary.path.c_str(), path.c_str()) != 0)
+    status = host_error(path, errno);
+  if (!status) ::unlink(temporary.path.c_str());
+  return status;
+}
+
+/// The descriptor that this name of a stream stands for; nothing: it is a file's.
+std::optional<int> stream_of(const std::string& path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -129,36 +180,26 @@ Status make_folders(const std::string& path) {
 }
 
 Status write_file_atomic(const std::string& path, std::string_view bytes) {
-  if (is_special(path)) return no_file(path);
-  auto temporary = temporary_beside(path);
-  UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file) return host_error(path, errno);
-  Status status = write_all(file.get(), bytes, path);
-  if (status && ::fchmod(file.get(), 0644) != 0) status = host_error(path, errno);
-  // Without it, a crash may leave the new name with none of the bytes.
-  if (status && ::fsync(file.get()) != 0) status = host_error(path, errno);
-  if (status && ::rename(temporary.c_str(), path.c_str()) != 0) status = host_error(path, errno);
-  if (!status) ::unlink(temporary.c_str());
-  return status;
+  TRY_STATUS(old_file(path));
+  return replace_file(path, bytes, 0600, [&](int file) {
+    return ::fchmod(file, 0644) == 0 ? Status() : host_error(path, errno);
+  });
 }
 
 Status write_output_file(const std::string& path, std::string_view bytes) {
-  return is_special(path) ? write_into(path, bytes) : write_file_atomic(path, bytes);
+  if (const auto stream = stream_of(path)) return write_all(*stream, bytes, path);
+  const auto old = TRY(old_file(path));
+  return replace_file(path, bytes, old ? 0600 : 0666, [&](int file) {
+    return old ? keep_permissions(file, *old, path) : Status();
+  });
 }
 
 Status check_output_file(const std::string& path) {
-  struct stat facts {};
-
-  if (::stat(path.c_str(), &facts) == 0) {
-    if (S_ISDIR(facts.st_mode)) return host_error(path, EISDIR);
-    if (!S_ISREG(facts.st_mode)) {
-      return ::access(path.c_str(), W_OK) == 0 ? Status() : host_error(path, errno);
-    }
-  }
-  auto temporary = temporary_beside(path);
-  const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file) return host_error(path, errno);
-  ::unlink(temporary.c_str());
+  if (stream_of(path)) return {};
+  TRY_STATUS(old_file(path));
+  const auto temporary = temporary_beside(path, 0600);
+  if (!temporary.file) return host_error(path, errno);
+  ::unlink(temporary.path.c_str());
   return {};
 }
 

@@ -35,11 +35,13 @@ Status remove_file(const std::string& path);
 Status make_folders(const std::string& path);
 
 /// Writes a hidden file beside the path and renames it, so that a reader sees the old file or the
-/// new one, never half of it. Mode 0644. What is there and is no file (a device, a pipe) stays, and
-/// is an error.
+/// new one, never half of it. Mode 0644. What is there and is no file (a device, a pipe, a socket,
+/// also behind a link) stays, and is an error. A link to a file is replaced, not followed.
 Status write_file_atomic(const std::string& path, std::string_view bytes);
 
-/// The same for a path that a person named: a device or a pipe (/dev/stdout) is written to.
+/// The same for a path that a person named. A new file gets the mode that umask(2) leaves of 0666;
+/// one that was there keeps its permissions, and its owner where that is allowed. /dev/stdout and
+/// /dev/stderr are the streams that this program has open.
 Status write_output_file(const std::string& path, std::string_view bytes);
 
 /// Whether write_output_file() could begin: for those who say so before hours of work. Leaves

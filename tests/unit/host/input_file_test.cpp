@@ -100,13 +100,46 @@ TEST(InputFile, a_failed_write_says_where_and_leaves_nothing) {
   EXPECT_FALSE(write_file_atomic(directory / "none/a", "x"));
 }
 
-TEST(InputFile, a_device_is_written_to_and_not_replaced) {
+unsigned mode_of(const std::string& path) {
+  struct stat facts {};
+
+  return ::stat(path.c_str(), &facts) == 0 ? facts.st_mode & 07777U : 0;
+}
+
+TEST(InputFile, named_files_get_umasks_mode_and_old_files_keep_theirs) {
   const test::TemporaryDirectory directory;
-  std::filesystem::create_symlink("/dev/null", directory / "null");
-  ASSERT_TRUE(write_output_file(directory / "null", "x"));
-  EXPECT_FALSE(write_file_atomic(directory / "null", "x")) << "nobody named it for that";
-  EXPECT_TRUE(std::filesystem::is_symlink(directory / "null"));
-  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  const auto before = ::umask(077);
+  EXPECT_TRUE(write_output_file(directory / "private", "x"));
+  ::umask(002);
+  EXPECT_TRUE(write_output_file(directory / "shared", "x"));
+  EXPECT_TRUE(write_file_atomic(directory / "agents", "x"));
+  EXPECT_EQ(::chmod((directory / "shared").c_str(), 04640), 0);
+  std::filesystem::create_symlink("private", directory / "link");
+  EXPECT_TRUE(write_output_file(directory / "private", "y"));
+  EXPECT_TRUE(write_output_file(directory / "shared", "y"));
+  EXPECT_TRUE(write_output_file(directory / "link", "y"));
+  ::umask(before);
+  EXPECT_EQ(mode_of(directory / "private"), 0600U);
+  EXPECT_EQ(mode_of(directory / "shared"), 0640U) << "without what makes a program another's";
+  EXPECT_EQ(mode_of(directory / "link"), 0600U) << "no wider than what it led to";
+  EXPECT_EQ(mode_of(directory / "agents"), 0644U);
+}
+
+TEST(InputFile, what_is_no_file_stays_behind_a_link_too) {
+  const test::TemporaryDirectory directory;
+  ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/null", directory / "device-link");
+  std::filesystem::create_symlink("pipe", directory / "pipe-link");
+  std::filesystem::create_symlink("pipe-link", directory / "link-link");
+  std::filesystem::create_symlink(".", directory / "folder-link");
+  for (const std::string path :
+       {directory / "device-link", directory / "pipe", directory / "pipe-link",
+        directory / "link-link", directory / "folder-link", std::string("/dev/null")}) {
+    EXPECT_FALSE(write_output_file(path, "x")) << path;
+    EXPECT_FALSE(write_file_atomic(path, "x")) << path;
+    EXPECT_FALSE(check_output_file(path)) << path;
+    EXPECT_FALSE(std::filesystem::is_regular_file(std::filesystem::symlink_status(path))) << path;
+  }
 }
 
 TEST(InputFile, whether_an_output_can_be_written_is_known_before) {
@@ -116,7 +149,7 @@ TEST(InputFile, whether_an_output_can_be_written_is_known_before) {
   ASSERT_TRUE(write_file_atomic(directory / "old", "text"));
   EXPECT_TRUE(check_output_file(directory / "old"));
   EXPECT_EQ(read_input_file(directory / "old", 10).value(), "text");
-  EXPECT_TRUE(check_output_file("/dev/null"));
+  EXPECT_TRUE(check_output_file("/dev/stdout"));
   EXPECT_EQ(check_output_file(directory.path()).error().message,
             directory.path().string() + ": is a directory");
   EXPECT_THAT(check_output_file(directory / "none/a").error().message, HasSubstr("/none/a: "));
