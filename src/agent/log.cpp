@@ -56,7 +56,7 @@ void append_json(std::string& line, std::string_view text) {
     line += '"';
     return;
   }
-  line += data::Json(std::string(text)).dump(-1, ' ', false, data::Json::error_handler_t::replace);
+  line += data::to_json_line(std::string(text));
 }
 
 void append_text(std::string& line, std::string_view text) {

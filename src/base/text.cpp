@@ -32,13 +32,6 @@ constexpr std::array<bool, 256> kPlain = [] {
   return plain;
 }();
 
-/// Whether a terminal or an editor does what it says in place of showing it: C1 controls, the ends
-/// of lines and paragraphs, and what turns the direction of the text around.
-bool is_obeyed(char32_t code) {
-  return is_control(code) || (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2066 && code <= 0x2069);
-}
-
 /// Appends what the text begins with, escaped where it has to be; how many bytes that was.
 std::size_t append_special(std::string& out, std::string_view text) {
   const char first = text.front();
@@ -50,7 +43,7 @@ std::size_t append_special(std::string& out, std::string_view text) {
   } else if (!is_valid || code < 0x80) {
     out += "\\x" + to_hex(static_cast<unsigned char>(first), 2);
   } else if (is_obeyed(code)) {
-    out += "\\u" + to_hex(code, 4);
+    out += code > 0xffff ? "\\U" + to_hex(code, 8) : "\\u" + to_hex(code, 4);
   } else {
     out += text.substr(0, bytes);
   }

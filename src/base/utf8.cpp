@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/utf8.h"
 
+#include <algorithm>
 #include <array>
 
 namespace railhead {
@@ -24,6 +25,20 @@ Utf8Character first_character(std::string_view text) {
 
 bool is_control(char32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+bool is_obeyed(char32_t code) {
+  struct Range {
+    char32_t first;
+    char32_t last;
+  };
+
+  constexpr std::array kObeyed = {
+      Range{0x061c, 0x061c}, Range{0x180e, 0x180e}, Range{0x200b, 0x200f}, Range{0x2028, 0x202e},
+      Range{0x2060, 0x206f}, Range{0xfeff, 0xfeff}, Range{0xfff9, 0xfffb}, Range{0xe0000, 0xe007f}};
+  return is_control(code) || std::ranges::any_of(kObeyed, [code](const Range& range) {
+           return code >= range.first && code <= range.last;
+         });
 }
 
 std::string_view whole_characters(std::string_view text, std::size_t bytes) {

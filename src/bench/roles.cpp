@@ -14,12 +14,14 @@
 #include "bench/report.h"
 #include "bench/session.h"
 #include "host/input_file.h"
+#include "report/text_width.h"
 
 namespace railhead::bench {
 namespace {
 
 int complain(const Surroundings& at, const Outcome& outcome) {
-  at.err << "railhead bench: " << to_string(outcome.state) << ": " << outcome.why << '\n';
+  at.err << "railhead bench: " << to_string(outcome.state) << ": " << report::printable(outcome.why)
+         << '\n';
   return exit_code(outcome.state);
 }
 
@@ -182,12 +184,12 @@ int run_server_command(const Options& options, const Console& /*console*/, const
     std::vector<std::string> dropped;
     auto channel = listener->accept(Limit(*limit), dropped);
     for (const auto& why : dropped)
-      at.err << "railhead bench: dropped a connection: " << why << '\n';
+      at.err << "railhead bench: dropped a connection: " << report::printable(why) << '\n';
     if (!channel) return complain(at, channel_outcome(channel.error()));
     const auto outcome =
         serve(*channel, [&] { return make_endpoint(server_endpoint_options(options), at); });
     at.err << "railhead bench: served a client: " << to_string(outcome.state)
-           << (outcome.why.empty() ? "" : ": ") << outcome.why << '\n';
+           << (outcome.why.empty() ? "" : ": ") << report::printable(outcome.why) << '\n';
     code = exit_code(outcome.state);
   }
   return code;

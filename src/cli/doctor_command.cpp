@@ -94,7 +94,8 @@ std::optional<checks::History> history_with(const Invocation& invocation,
   auto history = text ? checks::parse_history(*text) : Result<checks::History>(text.error());
   if (!history) {
     // An error of reading names the file, one of the text does not.
-    invocation.err << "railhead: " << (text ? path + ": " : "") << history.error().message
+    invocation.err << "railhead: " << (text ? report::printable(path) + ": " : "")
+                   << report::printable(history.error().message)
                    << "; the doctor goes on without the agent's history\n";
     return std::nullopt;
   }
@@ -154,7 +155,7 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
     more.loopbacks = run_loopbacks(idle, invocation.environment, invocation.err);
   }
   if (!origin.snapshot.empty() && lacks_doctors_part(system)) {
-    invocation.err << "railhead: " << origin.snapshot
+    invocation.err << "railhead: " << report::printable(origin.snapshot)
                    << " was taken without --doctor: most of what checks look at is not in it\n";
   }
   const checks::Machine machine(std::move(node), std::move(system), wishes, std::move(more));

@@ -6,6 +6,7 @@
 
 #include "cluster/checks.h"
 #include "host/clock.h"
+#include "report/text_width.h"
 
 namespace railhead::cli {
 namespace {
@@ -76,7 +77,8 @@ Result<int> run_kube_doctor(const Invocation& invocation, const KubeTarget& targ
   const auto start = clock.now();
   const cluster::Ask ask = [&](const kube::Request& request, kube::AnswerLimits limits) {
     if (clock.now() - start > kPatience) {
-      invocation.err << "asking for " << request.target.substr(0, request.target.find('?'))
+      invocation.err << "asking for "
+                     << report::printable(request.target.substr(0, request.target.find('?')))
                      << std::endl;
     }
     return kube::ask(access, request, limits);

@@ -9,6 +9,7 @@
 #include "options/options.h"
 #include "pools/differences.h"
 #include "pools/write_pools.h"
+#include "report/text_width.h"
 
 namespace railhead::cli {
 namespace {
@@ -157,10 +158,10 @@ Result<int> show_migration(const Invocation& invocation, const std::vector<std::
     return invocation.print(migration_report(migration), code);
   }
   for (const auto& warning : migration.warnings) {
-    invocation.err << "railhead migrate: " << warning << "\n";
+    invocation.err << "railhead migrate: " << report::printable(warning) << "\n";
   }
   for (const auto& resource : migration.left_out) {
-    invocation.err << "railhead migrate: left out: " << resource << "\n";
+    invocation.err << "railhead migrate: left out: " << report::printable(resource) << "\n";
   }
   invocation.out << migration.configuration;
   return code;

@@ -144,7 +144,7 @@ std::string to_dot(const Invocation& /*invocation*/, const Shown& shown) {
 std::string to_nccl(const Invocation& invocation, const Shown& shown) {
   const auto topology = topology::nccl_topology_of(shown.table.node());
   for (const auto& warning : topology.warnings) {
-    invocation.err << "railhead topology: " << warning << "\n";
+    invocation.err << "railhead topology: " << report::printable(warning) << "\n";
   }
   return topology::to_xml(topology);
 }

@@ -7,6 +7,7 @@
 
 #include "base/contains.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace railhead::data {
 namespace {
@@ -50,20 +51,55 @@ void emit(YAML::Emitter& out, const Json& json) {
   }
 }
 
+std::string json_escape(char32_t code) {
+  if (code <= 0xffff) return "\\u" + to_hex(code, 4);
+  const char32_t rest = code - 0x10000;
+  return "\\u" + to_hex(0xd800 + (rest >> 10U), 4) + "\\u" + to_hex(0xdc00 + (rest & 0x3ffU), 4);
+}
+
+std::string yaml_escape(char32_t code) {
+  return code <= 0xffff ? "\\u" + to_hex(code, 4) : "\\U" + to_hex(code, 8);
+}
+
+/// A document with escapes for characters that a terminal obeys. Beyond ASCII both writers put
+/// characters between double quotes only, where an escape means the same as the character.
+std::string with_escapes(std::string_view document, std::string (*escape)(char32_t code)) {
+  std::string out;
+  out.reserve(document.size());
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < document.size();) {
+    if (static_cast<unsigned char>(document[at]) < 0x7f) {
+      ++at;
+      continue;
+    }
+    const auto [code, bytes, is_valid] = first_character(document.substr(at));
+    if (is_valid && is_obeyed(code)) {
+      out.append(document, kept, at - kept).append(escape(code));
+      kept = at + bytes;
+    }
+    at += bytes;
+  }
+  return out.append(document, kept);
+}
+
+std::string json_text(const Json& json, int indent) {
+  return with_escapes(json.dump(indent, ' ', false, Json::error_handler_t::replace), json_escape);
+}
+
 }  // namespace
 
 std::string to_json_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::string to_json_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, -1);
 }
 
 std::string to_yaml(const Json& json) {
   YAML::Emitter out;
   emit(out, json);
-  return std::string(out.c_str(), out.size()) + "\n";
+  return with_escapes({out.c_str(), out.size()}, yaml_escape) + "\n";
 }
 
 }  // namespace railhead::data

@@ -19,7 +19,8 @@ Json json_list(const Range& range, const Make& make) {
   return list;
 }
 
-/// Indented by two, with a newline at the end. Bytes that are not UTF-8 become U+FFFD.
+/// Indented by two, with a newline at the end. Bytes that are not UTF-8 become U+FFFD. Here and
+/// below, characters that is_obeyed() names are escaped, so that no terminal does what they say.
 std::string to_json_text(const Json& json);
 
 /// On one line, without spaces. Bytes that are not UTF-8 become U+FFFD.

@@ -26,10 +26,7 @@ constexpr int kElse = 105;  ///< any other character, wide ones included
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
 bool is_harmless(char32_t code) {
-  if (is_control(code)) return false;
-  const bool turns = (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-                     (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
-  return !turns && (code & 0xfffeU) != 0xfffe;
+  return !is_obeyed(code) && (code & 0xfffeU) != 0xfffe;
 }
 
 int width_of(char32_t code, Weight weight) {

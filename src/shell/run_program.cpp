@@ -8,6 +8,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "report/text_width.h"
 #include "shell/command_page.h"
 #include "shell/console.h"
 
@@ -178,7 +179,7 @@ std::vector<std::string> with_command_first(const CLI::App& program,
 
 int complain(const CLI::App& command, const std::string& what, std::ostream& err) {
   const auto name = full_name(command);
-  err << name << ": " << what << "\n" << name << " --help names all\n";
+  err << name << ": " << report::printable(what) << "\n" << name << " --help names all\n";
   return kExitUsage;
 }
 

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "base/utf8.h"
 #include "data/value.h"
 
 namespace railhead::data {
@@ -134,6 +135,25 @@ TEST(Json, keys_that_yaml_could_mistake_are_quoted) {
   const auto back = parse_yaml(text);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->entries.size(), json.size());
+}
+
+TEST(Json, what_a_terminal_obeys_is_escaped_and_reads_back_as_it_was) {
+  const Json json{
+      {"a\u202ekey",
+       "\u001b[2J \u009b31m \u061c\u200e\u200f \u2028\u2029 \u202a\u202e \u2066\u2069 \x7f "
+       "\ufeff\U000e0041 \u00fc \u20ac \U0001f600"}};
+  for (const auto& document : {to_json_text(json), to_json_line(json), to_yaml(json)}) {
+    for (std::string_view rest = document; !rest.empty();) {
+      const auto character = first_character(rest);
+      EXPECT_TRUE(rest.front() == '\n' || !is_obeyed(character.code)) << document;
+      rest.remove_prefix(character.bytes);
+    }
+    EXPECT_THAT(document, HasSubstr("\u00fc \u20ac \U0001f600"));
+    const auto read = document.front() == '{' ? parse_json(document) : parse_yaml(document);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->entries.at(0).key, json.begin().key());
+    EXPECT_EQ(read->entries.at(0).value.scalar, json.front().get<std::string>());
+  }
 }
 
 }  // namespace
