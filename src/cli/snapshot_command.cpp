@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <ostream>
 
 #include "cli/command.h"
@@ -8,9 +7,7 @@
 #include "snapshot/recording_host.h"
 #include "snapshot/redact.h"
 #include "snapshot/snapshot.h"
-#include "system/shorten.h"
 #include "system/system.h"
-#include "usage/bundle.h"
 #include "usage/held_files.h"
 #include "usage/nfs_declarations.h"
 #include "usage/nfs_mounts.h"
@@ -27,18 +24,6 @@ struct SnapshotFlags {
   bool doctor = false;
 };
 
-/// An OCI bundle holds the container's environment, secrets included, and so may the arguments of a
-/// process. None of it leaves the machine but what `railhead pods` reads, --raw or not.
-void shorten_bundles(snapshot::Snapshot& snapshot) {
-  for (auto& [path, entry] : snapshot.entries) {
-    auto* file = std::get_if<snapshot::SnapshotFile>(&entry);
-    if (file == nullptr) continue;
-    const auto name = host::base_name(path);
-    if (name == "config.json") file->content = usage::shortened_bundle(file->content);
-    if (name == "cmdline") file->content = usage::shortened_command_line(file->content);
-  }
-}
-
 /// Of the files that processes have open, none leaves the machine but those that say something.
 void keep_only_telling_links(snapshot::Snapshot& snapshot) {
   std::erase_if(snapshot.entries, [](const auto& entry) {
@@ -48,54 +33,13 @@ void keep_only_telling_links(snapshot::Snapshot& snapshot) {
   });
 }
 
-/// Of what the doctor reads no more leaves the machine than its checks look at.
-void record_for_doctor(host::Host& recorder, const node::Node& node) {
-  using system::Part;
-  system::read_system(recorder, node,
-                      Part::modules | Part::kernel | Part::services | Part::runtime |
-                          Part::pci_config | Part::netdevs | Part::gpu_driver | Part::counters |
-                          Part::kernel_log);
-}
-
-void shorten_for_doctor(snapshot::Snapshot& snapshot) {
-  for (auto& [path, entry] : snapshot.entries) {
-    auto* file = std::get_if<snapshot::SnapshotFile>(&entry);
-    if (file != nullptr) file->content = system::shortened_file(path, std::move(file->content));
-  }
-}
-
-bool is_in(const std::string& path, std::string_view name) {
-  const auto at = path.find("/" + std::string(name));
-  return at != std::string::npos;
-}
-
-/// Of the files that say what is mounted, nothing leaves the machine but what is of NFS: no
-/// password of another file system, no name of another unit.
-void keep_only_nfs(snapshot::Snapshot& snapshot) {
-  std::vector<std::string> units;
-  for (auto& [path, entry] : snapshot.entries) {
-    auto* file = std::get_if<snapshot::SnapshotFile>(&entry);
-    if (file == nullptr || !usage::is_nfs_file(path)) continue;
-    file->content = usage::only_nfs(path, file->content);
-    const auto name = host::base_name(path);
-    if (!name.ends_with(".mount") || file->content.empty()) continue;
-    units.push_back(name);
-    units.push_back(name.substr(0, name.size() - 6) + ".automount");
-  }
-  std::erase_if(snapshot.entries, [&](const auto& entry) {
-    const auto& path = entry.first;
-    return usage::is_nfs_file(path) && is_in(path, "systemd") &&
-           std::ranges::none_of(units, [&](const std::string& unit) { return is_in(path, unit); });
-  });
-}
-
 Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
                    const config::Config& config) {
   const auto origin = TRY(options::machine_origin(config.settings()));
   const auto host = TRY(options::open_machine(origin));
   snapshot::RecordingHost recorder(*host);
   const auto node = node::read_node(recorder);
-  if (flags.doctor) record_for_doctor(recorder, node);
+  if (flags.doctor) system::read_system(recorder, node, system::Part::all);
   if (flags.pods) {
     usage::read_usage(recorder, config.settings().host.proc,
                       options::listed_queue_pairs(config.settings()));
@@ -104,14 +48,9 @@ Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
   (void)usage::read_nfs_mounts(recorder);
   (void)usage::read_nfs_declarations(recorder, unknown);
   auto snapshot = recorder.recorded();
-  keep_only_nfs(snapshot);
-  if (flags.pods) {
-    shorten_bundles(snapshot);
-    keep_only_telling_links(snapshot);
-  }
-  if (flags.doctor) shorten_for_doctor(snapshot);
+  keep_only_telling_links(snapshot);
   if (!flags.raw) {
-    auto redacted = snapshot::redact(snapshot);
+    auto redacted = snapshot::redact(snapshot, recorder.asked());
     for (const auto& what : redacted.replaced) invocation.err << "replaced " << what << "\n";
     snapshot = std::move(redacted.snapshot);
   }

@@ -73,6 +73,19 @@ std::string programs_of(const std::vector<std::string_view>& words) {
   return programs;
 }
 
+/// Of a name those words that tell a program of kJobArguments: a first argument may be a secret.
+std::string known_programs_in(std::string_view name) {
+  std::string known;
+  for (const auto& sign : kJobArguments) {
+    for (const auto program : split(sign.program, '|')) {
+      const bool is_new = !program.empty() && known.find(program) == std::string::npos;
+      if (is_new && name.find(program) != std::string_view::npos) known.append(program).append("+");
+    }
+  }
+  if (!known.empty()) known.pop_back();
+  return known;
+}
+
 std::vector<FoundSign> find_signs(const std::vector<std::string_view>& words) {
   std::vector<FoundSign> found;
   const auto programs = programs_of(words);
@@ -134,7 +147,7 @@ std::string shortened_arguments(std::string_view command_line) {
   const auto words = words_of(command_line);
   std::string text;
   for (std::size_t i = 0; i < words.size() && i < kProgramArguments; ++i) {
-    if (!words[i].starts_with('-')) text += std::string(program_of(words[i])) + '\0';
+    if (!words[i].starts_with('-')) text += known_programs_in(program_of(words[i])) + '\0';
   }
   // Whatever follows is no program.
   while (std::ranges::count(text, '\0') < static_cast<std::ptrdiff_t>(kProgramArguments))

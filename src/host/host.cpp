@@ -34,6 +34,15 @@ void append_components(std::string& joined, std::string_view path) {
 
 }  // namespace
 
+Result<std::optional<std::string>> Host::read_keeping(const std::string& path, Keep /*keep*/) {
+  return read(path);
+}
+
+Result<std::optional<std::vector<std::string>>> Host::list_keeping(const std::string& path,
+                                                                   KeepName /*keep*/) {
+  return list(path);
+}
+
 Result<std::optional<LinkWalk>> walk_listed(
     Host& host, const std::string& path, std::size_t limit,
     const std::function<void(const std::string& target)>& take) {

@@ -53,6 +53,14 @@ struct LinkWalk {
 /// frames by ethtool's netlink, priorities by DCB's, virtual functions by routing netlink.
 enum class LinkPart : std::uint8_t { rings, coalesce, pause, dcb, vfs };
 
+/// What a reader needs of a file's content, so that a recording keeps no more: pure, and twice the
+/// same as once. What it leaves of a file has to be read as the file itself; "" of a file that has
+/// something means that to this reader it might as well not be there.
+using Keep = std::string (*)(std::string_view content);
+
+/// Likewise which names in a directory a reader looks at.
+using KeepName = bool (*)(std::string_view name);
+
 /// The only door through which the machine is read: the live one, a directory tree, or a snapshot.
 /// Nothing has a default: a host that passes questions on and forgets one does not compile, rather
 /// than answer "absent" for a machine that was never asked.
@@ -77,11 +85,19 @@ class Host {
   /// Whole content of a file.
   virtual Result<std::optional<std::string>> read(const std::string& path) = 0;
 
+  /// read(), and what a recording may keep of it: of what was read by read() it has the name alone.
+  /// The answer is the whole content. A host that does not override it records nothing.
+  virtual Result<std::optional<std::string>> read_keeping(const std::string& path, Keep keep);
+
   /// Target text of a symbolic link, as stored. Absent also when the path is not a link.
   virtual Result<std::optional<std::string>> readlink(const std::string& path) = 0;
 
   /// Names in a directory, sorted, without "." and "..". Absent also when it is not a directory.
   virtual Result<std::optional<std::vector<std::string>>> list(const std::string& path) = 0;
+
+  /// list(), and the names that a recording may keep; of list() it has all.
+  virtual Result<std::optional<std::vector<std::string>>> list_keeping(const std::string& path,
+                                                                       KeepName keep);
 
   /// Hands over the target of each link in a directory, one after the other, in no order. At most
   /// `limit` entries are looked at, and all are of one directory, even where another takes its path

@@ -5,12 +5,15 @@
 
 #include "base/absent.h"
 #include "base/text.h"
+#include "host/keep.h"
 
 namespace railhead::host {
 namespace {
 
 /// TASK_COMM_LEN is 16 with the closing NUL, include/linux/sched.h
 constexpr std::size_t kMaxCommBytes = 15;
+
+constexpr std::string_view kMemoryLock = "Max locked memory";
 
 std::optional<std::uint64_t> limit_value(std::string_view word) {
   if (word == "unlimited") return ProcessFacts::kUnlimited;
@@ -30,25 +33,40 @@ void read_status(std::string_view text, ProcessFacts& facts) {
 
 /// "Max locked memory         8388608              8388608              bytes"
 void read_limits(std::string_view text, ProcessFacts& facts) {
-  constexpr std::string_view kLabel = "Max locked memory";
   for (const auto line : split(text, '\n')) {
-    if (!line.starts_with(kLabel)) continue;
-    const auto words = split_words(line.substr(kLabel.size()));
+    if (!line.starts_with(kMemoryLock)) continue;
+    const auto words = split_words(line.substr(kMemoryLock.size()));
     if (words.size() < 2) continue;
     facts.memlock_soft_bytes = limit_value(words[0]);
     facts.memlock_hard_bytes = limit_value(words[1]);
   }
 }
 
+std::string kept_status(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    const auto words = split_words(line);
+    const bool is_read =
+        words.size() > 1 && (words[0] == "CapEff:" || words[0] == "CapBnd:" || words[0] == "Uid:");
+    return is_read ? std::string(line) : "";
+  });
+}
+
+std::string kept_limits(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    return line.starts_with(kMemoryLock) ? std::string(line) : "";
+  });
+}
+
 }  // namespace
 
 Result<std::optional<ProcessFacts>> read_process(Host& host, const std::string& proc_dir, int pid) {
   const std::string folder = proc_dir + "/" + std::to_string(pid);
-  const auto status = TRY(host.read(folder + "/status"));
+  const auto status = TRY(host.read_keeping(folder + "/status", kept_status));
   if (!status) return std::optional<ProcessFacts>();
   ProcessFacts facts;
   read_status(*status, facts);
-  if (const auto limits = TRY(host.read(folder + "/limits"))) read_limits(*limits, facts);
+  if (const auto limits = TRY(host.read_keeping(folder + "/limits", kept_limits)))
+    read_limits(*limits, facts);
   return std::optional(facts);
 }
 

@@ -30,7 +30,7 @@ struct UnitFiles {
   std::vector<std::string> unknown;  ///< what could not be read, and why
 };
 
-/// `name` is the whole one: "kubelet.service".
-UnitFiles read_unit_files(Host& host, const std::string& name);
+/// `name` is the whole one: "kubelet.service". `keep`: see Host::read_keeping().
+UnitFiles read_unit_files(Host& host, const std::string& name, Keep keep);
 
 }  // namespace railhead::host

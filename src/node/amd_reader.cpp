@@ -23,6 +23,16 @@ std::map<std::string_view, std::uint64_t> parse_properties(std::string_view text
 }
 
 /// A UUID as ROCr prints and accepts it: "GPU-" and sixteen hexadecimal digits of unique_id.
+std::string kept_properties(std::string_view content) {
+  return host::keep_lines(content, [](std::string_view line) -> std::string {
+    const auto words = split_words(line);
+    const bool is_read =
+        words.size() == 2 && parse_unsigned(words[1]) &&
+        (words[0] == "location_id" || words[0] == "domain" || words[0] == "unique_id");
+    return is_read ? std::string(line) : "";
+  });
+}
+
 std::string amd_uuid(std::uint64_t unique_id) {
   std::array<char, 32> text{};
   const int length = std::snprintf(text.data(), text.size(), "GPU-%016" PRIx64, unique_id);
@@ -35,7 +45,7 @@ std::map<PciAddress, std::string> read_kfd_uuids(Reader& reader) {
   std::map<PciAddress, std::string> uuids;
   const std::string nodes = "/sys/class/kfd/kfd/topology/nodes";
   for (const auto& name : reader.names(nodes)) {
-    const auto text = reader.raw(nodes + "/" + name + "/properties");
+    const auto text = reader.raw(nodes + "/" + name + "/properties", kept_properties);
     if (!text) continue;
     auto properties = parse_properties(*text);
     const std::uint64_t location = properties["location_id"];  // bus << 8 | device << 3 | function

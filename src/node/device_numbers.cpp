@@ -4,13 +4,14 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "host/keep.h"
 
 namespace railhead::node {
 namespace {
 
 /// What cannot be read now is as good as not there.
 std::optional<std::string> text_of(host::Host& host, const std::string& path) {
-  const auto text = host.read(path);
+  const auto text = host.read_keeping(path, host::keep_line);
   if (!text || !*text) return std::nullopt;
   return std::string(trim(**text));
 }

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "node/kept_files.h"
 
 namespace railhead::node {
 namespace {
@@ -25,6 +26,15 @@ bool misses_by_blanks(std::string_view text) {
   return false;
 }
 
+std::string kept_conf(std::string_view content) {
+  return host::keep_lines(content, [](std::string_view line) -> std::string {
+    const auto equals = line.find('=');
+    const bool is_ours = equals != std::string_view::npos && !line.starts_with('#') &&
+                         trim(line.substr(0, equals)) == kVariable;
+    return is_ours ? std::string(line) : "";
+  });
+}
+
 }  // namespace
 
 std::optional<std::string_view> topo_file_of_nccl_conf(std::string_view text) {
@@ -40,7 +50,7 @@ std::optional<std::string_view> topo_file_of_nccl_conf(std::string_view text) {
 
 std::optional<TextFile> read_nccl_file(Reader& reader) {
   std::string path = kTopologyd;
-  const auto conf = reader.raw(kConf);
+  const auto conf = reader.raw(kConf, kept_conf);
   const auto named = conf ? topo_file_of_nccl_conf(*conf) : std::nullopt;
   if (named) {
     if (!named->starts_with('/') || !is_plain_text(*named)) {
@@ -51,7 +61,7 @@ std::optional<TextFile> read_nccl_file(Reader& reader) {
   } else if (conf && misses_by_blanks(*conf)) {
     reader.malformed(kConf, "NCCL ignores NCCL_TOPO_FILE because of the blanks before the '='");
   }
-  auto text = reader.raw(path);
+  auto text = reader.raw(path, kept_nccl_topology);
   if (text) return TextFile{path, *std::move(text)};
   if (named) reader.malformed(kConf, "NCCL_TOPO_FILE names " + path + ", which cannot be read");
   return std::nullopt;

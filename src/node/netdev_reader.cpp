@@ -55,8 +55,8 @@ using RowReader = std::optional<Route> (*)(const std::vector<std::string_view>&)
 std::set<std::string> collect(Reader& reader, const std::string& file, RowReader row,
                               std::set<std::string>& holders) {
   std::set<std::string> first;
-  auto text = reader.raw("/proc/1/net/" + file);
-  if (!text) text = reader.raw("/proc/net/" + file);
+  auto text = reader.raw("/proc/1/net/" + file, host::keep_routes);
+  if (!text) text = reader.raw("/proc/net/" + file, host::keep_routes);
   if (!text) return first;
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
   for (const auto line : split(*text, '\n')) {

@@ -13,7 +13,7 @@ constexpr unsigned kLongestDistance = 255;  // u8 in the ACPI table SLIT
 constexpr int kHighestSocket = 65535;
 
 std::vector<unsigned> read_cpus(Reader& reader, const std::string& path) {
-  const auto text = reader.text(path);
+  const auto text = reader.text(path, host::keep_numbers);
   if (!text) return {};
   auto cpus = parse_range_list(*text);
   if (cpus) return *std::move(cpus);
@@ -23,7 +23,7 @@ std::vector<unsigned> read_cpus(Reader& reader, const std::string& path) {
 
 std::vector<unsigned> read_distances(Reader& reader, const std::string& path) {
   std::vector<unsigned> distances;
-  const auto text = reader.text(path);
+  const auto text = reader.text(path, host::keep_numbers);
   if (!text) return distances;
   for (const auto word : split_words(*text)) {
     const auto distance = parse_unsigned(word);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <map>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "node/gpu_reader.h"
@@ -24,6 +26,14 @@ std::set<PciAddress> addresses(const std::vector<std::string>& names) {
 
 /// One "Key: value" line; false where it is bad. Source: open-gpu-kernel-modules
 /// kernel-open/nvidia/nv-procfs.c.
+std::string kept_information(std::string_view content) {
+  return host::keep_lines(content, [](std::string_view line) -> std::string {
+    constexpr auto kRead =
+        std::to_array<std::string_view>({"Model", "GPU UUID", "GPU Excluded", "Device Minor"});
+    return contains(kRead, trim(line.substr(0, line.find(':')))) ? std::string(line) : "";
+  });
+}
+
 bool take_line(Reader& reader, const std::string& path, std::string_view key,
                std::string_view value, Gpu& gpu) {
   if (!is_plain_text(value)) {
@@ -51,7 +61,7 @@ bool take_line(Reader& reader, const std::string& path, std::string_view key,
 /// False where it is not there or not to be used as it is.
 bool read_information(Reader& reader, Gpu& gpu) {
   const std::string path = std::string(kProcGpus) + gpu.pci.str() + "/information";
-  const auto text = reader.raw(path);
+  const auto text = reader.raw(path, kept_information);
   if (!text) return false;
   if (text->size() > Reader::kMaxAttributeBytes) {
     reader.malformed(path, std::to_string(text->size()) + " bytes are too many");

@@ -2,6 +2,7 @@
 #include "node/pci_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -37,11 +38,23 @@ struct Found {
   bool ids = false;
 };
 
+std::string kept_uevent(std::string_view content) {
+  return host::keep_lines(content, [](std::string_view line) -> std::string {
+    constexpr auto kRead = std::to_array<std::string_view>(
+        {"DRIVER", "PCI_CLASS", "PCI_ID", "PCI_SUBSYS_ID", "PCI_SLOT_NAME"});
+    const auto equals = std::min(line.find('='), line.size());
+    const bool is_read =
+        contains(kRead, line.substr(0, equals)) &&
+        (equals == line.size() || host::is_made_of(line.substr(equals + 1), "_-.:"));
+    return is_read ? std::string(line) : "";
+  });
+}
+
 /// One read in place of five. Source: pci_uevent() in Linux drivers/pci/pci-driver.c.
 Found read_uevent(Reader& reader, const std::string& folder, PciDevice& device) {
   Found found;
   const std::string path = folder + "/uevent";
-  const auto uevent = reader.raw(path);
+  const auto uevent = reader.raw(path, kept_uevent);
   if (!uevent) return found;
   found.anything = true;
   for (const auto line : split(*uevent, '\n')) {
@@ -332,7 +345,8 @@ void PciList::read_details(Reader& reader, Function& function) {
     } else {
       // Firmware that gives no number makes the kernel answer with an error: EPERM from
       // acpi_index_show() in drivers/pci/pci-label.c.
-      const auto index = parse_unsigned(trim(reader.quiet(path + "/acpi_index").value_or("")));
+      const auto index =
+          parse_unsigned(trim(reader.quiet(path + "/acpi_index", host::keep_numbers).value_or("")));
       if (index && *index <= 0xffffffffU) device.acpi_index = static_cast<unsigned>(*index);
     }
   }

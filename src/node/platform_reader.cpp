@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
 #include "base/text.h"
+#include "node/kept_files.h"
 
 namespace railhead::node {
 namespace {
@@ -19,6 +21,18 @@ bool has_hypervisor_flag(std::string_view first_processor) {
     return false;
   }
   return false;
+}
+
+/// Of the first processor alone.
+std::string kept_processor(std::string_view cpuinfo) {
+  const auto processor = cpuinfo.substr(0, cpuinfo.find("\n\n"));
+  return host::keep_lines(processor, [](std::string_view line) -> std::string {
+    constexpr auto kRead = std::to_array<std::string_view>(
+        {"vendor_id", "cpu family", "model", "CPU implementer", "cpu"});
+    if (line.starts_with("flags"))
+      return has_hypervisor_flag(line) ? "flags : hypervisor" : "flags :";
+    return contains(kRead, trim(line.substr(0, line.find(':')))) ? std::string(line) : "";
+  });
 }
 
 std::optional<unsigned> small_number(std::string_view text) {
@@ -101,7 +115,7 @@ Platform read_platform(Reader& reader) {
   platform.dmi = read_dmi(reader);
   // The file is above the limit of a file on machines with many hundred CPUs. Whatever keeps us
   // from reading it, nothing is known of the processor then.
-  const auto cpuinfo = reader.quiet("/proc/cpuinfo").value_or("");
+  const auto cpuinfo = reader.quiet("/proc/cpuinfo", kept_processor).value_or("");
   const auto processor = std::string_view(cpuinfo).substr(0, cpuinfo.find("\n\n"));
   platform.cpu = cpu_of(processor);
   platform.hypervisor = read_hypervisor(reader, processor, platform);
@@ -130,7 +144,8 @@ std::vector<TextFile> read_cdi(Reader& reader) {
                                    " specs, this and the rest are not read");
         return files;
       }
-      if (auto text = reader.raw(path)) files.push_back({path, *std::move(text)});
+      if (auto text = reader.raw(path, name.ends_with(".json") ? kept_cdi_json : kept_cdi_yaml))
+        files.push_back({path, *std::move(text)});
     }
   }
   return files;

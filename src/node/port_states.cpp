@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "host/keep.h"
 #include "node/port_reader.h"
 
 namespace railhead::node {
@@ -10,7 +11,7 @@ namespace {
 
 /// What cannot be read or understood was not known before either, so that it is no change.
 std::optional<PortState> state_now(host::Host& host, const std::string& path) {
-  const auto text = host.read(path);
+  const auto text = host.read_keeping(path, host::keep_line);
   if (!text || !*text) return std::nullopt;
   return parse_port_state(**text);
 }

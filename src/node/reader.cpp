@@ -34,12 +34,10 @@ bool is_hex_groups(std::string_view text, std::size_t groups) {
   return true;
 }
 
-template <typename T>
-Result<std::optional<T>> Reader::ask(
-    Result<std::optional<T>> (host::Host::*question)(const std::string&), const std::string& about,
-    Answers who) {
+template <typename Question>
+auto Reader::ask(Question question, Answers who) -> decltype(question()) {
   if (shortage_) return host::kAbsent;
-  auto answer = (host_.*question)(about);
+  auto answer = question();
   if (answer) return answer;
   const int number = host::errno_of(answer.error());
   const bool is_drivers = number == ENOMEM && who == Answers::driver;
@@ -47,25 +45,29 @@ Result<std::optional<T>> Reader::ask(
   return answer;
 }
 
-std::optional<std::string> Reader::raw(const std::string& path) {
-  auto content = ask(&host::Host::read, path, Answers::driver);
+Result<std::optional<std::string>> Reader::read(const std::string& path, host::Keep keep) {
+  return ask([&] { return host_.read_keeping(path, keep); }, Answers::driver);
+}
+
+std::optional<std::string> Reader::raw(const std::string& path, host::Keep keep) {
+  auto content = read(path, keep);
   if (content) return *std::move(content);
   failed(path, content.error());
   return std::nullopt;
 }
 
-std::optional<std::string> Reader::quiet(const std::string& path) {
-  auto content = ask(&host::Host::read, path, Answers::driver);
+std::optional<std::string> Reader::quiet(const std::string& path, host::Keep keep) {
+  auto content = read(path, keep);
   if (content) return *std::move(content);
   return std::nullopt;
 }
 
-std::optional<std::string> Reader::text(const std::string& path) {
-  return checked_text(path, raw(path));
+std::optional<std::string> Reader::text(const std::string& path, host::Keep keep) {
+  return checked_text(path, raw(path, keep));
 }
 
 std::optional<std::string> Reader::text_if_any(const std::string& path) {
-  auto content = ask(&host::Host::read, path, Answers::driver);
+  auto content = read(path, host::keep_line);
   if (content) return checked_text(path, *std::move(content));
   if (content.error().code != ErrorCode::unavailable) failed(path, content.error());
   return std::nullopt;
@@ -88,12 +90,12 @@ std::optional<std::string> Reader::checked_text(const std::string& path,
 }
 
 std::optional<std::uint64_t> Reader::number(const std::string& path, std::uint64_t limit) {
-  return checked_number(path, text(path), limit);
+  return checked_number(path, text(path, host::keep_numbers), limit);
 }
 
 std::optional<std::optional<std::uint64_t>> Reader::slot(const std::string& path,
                                                          std::uint64_t limit) {
-  auto content = ask(&host::Host::read, path, Answers::driver);
+  auto content = read(path, host::keep_numbers);
   if (content && !*content) return std::nullopt;
   if (!content) {
     failed(path, content.error());
@@ -113,7 +115,7 @@ std::optional<std::uint64_t> Reader::checked_number(const std::string& path,
 }
 
 std::optional<int> Reader::number_or_minus_one(const std::string& path, int limit) {
-  const auto value = text(path);
+  const auto value = text(path, host::keep_numbers);
   if (!value || *value == "-1") return std::nullopt;
   const auto number = parse_signed(*value);
   if (number && *number >= 0 && *number <= limit) return static_cast<int>(*number);
@@ -122,7 +124,7 @@ std::optional<int> Reader::number_or_minus_one(const std::string& path, int limi
 }
 
 std::optional<std::string> Reader::link(const std::string& path) {
-  const auto target = ask(&host::Host::readlink, path, Answers::kernel);
+  const auto target = ask([&] { return host_.readlink(path); }, Answers::kernel);
   if (!target) {
     failed(path, target.error());
     return std::nullopt;
@@ -132,7 +134,7 @@ std::optional<std::string> Reader::link(const std::string& path) {
 }
 
 std::optional<std::vector<std::string>> Reader::list(const std::string& path) {
-  auto entries = ask(&host::Host::list, path, Answers::kernel);
+  auto entries = ask([&] { return host_.list(path); }, Answers::kernel);
   if (!entries) {
     failed(path, entries.error());
     return std::nullopt;
@@ -151,14 +153,14 @@ std::vector<std::string> Reader::names(const std::string& path) {
 }
 
 std::optional<host::DeviceNode> Reader::device(const std::string& path) {
-  const auto node = ask(&host::Host::device, path, Answers::kernel);
+  const auto node = ask([&] { return host_.device(path); }, Answers::kernel);
   if (node) return *node;
   failed(path, node.error());
   return std::nullopt;
 }
 
 std::optional<std::string> Reader::devlink_info(const std::string& pci_address) {
-  auto answer = ask(&host::Host::devlink_info, pci_address, Answers::driver);
+  auto answer = ask([&] { return host_.devlink_info(pci_address); }, Answers::driver);
   if (answer) return *std::move(answer);
   failed(host::devlink_path(pci_address), answer.error());
   return std::nullopt;

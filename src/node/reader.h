@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/host.h"
+#include "host/keep.h"
 #include "node/node.h"
 
 namespace railhead::node {
@@ -26,14 +27,14 @@ class Reader {
   explicit Reader(host::Host& host)
       : host_(host) {}
 
-  /// Whole file, as it is.
-  std::optional<std::string> raw(const std::string& path);
+  /// Whole file, as it is. `keep`, here and below: see Host::read_keeping().
+  std::optional<std::string> raw(const std::string& path, host::Keep keep);
 
   /// raw(), where not being able to read it is no Problem.
-  std::optional<std::string> quiet(const std::string& path);
+  std::optional<std::string> quiet(const std::string& path, host::Keep keep);
 
   /// One-line attribute without white space around it; nothing when it is empty.
-  std::optional<std::string> text(const std::string& path);
+  std::optional<std::string> text(const std::string& path, host::Keep keep = host::keep_line);
 
   /// text(), where a driver answers EINVAL or EIO for "there is none".
   std::optional<std::string> text_if_any(const std::string& path);
@@ -79,9 +80,9 @@ class Reader {
   /// attribute means its device, and will answer it every time.
   enum class Answers : std::uint8_t { kernel, driver };
 
-  template <typename T>
-  Result<std::optional<T>> ask(Result<std::optional<T>> (host::Host::*question)(const std::string&),
-                               const std::string& about, Answers who);
+  template <typename Question>
+  auto ask(Question question, Answers who) -> decltype(question());
+  Result<std::optional<std::string>> read(const std::string& path, host::Keep keep);
   void failed(const std::string& path, const Error& error);
   void add(Problem problem);
   std::optional<std::uint64_t> checked_number(const std::string& path,

@@ -7,14 +7,23 @@
 namespace railhead::node {
 namespace {
 
+constexpr std::string_view kSlotKey = "PCI_SLOT_NAME=";
+
+std::string kept_slot(std::string_view content) {
+  return host::keep_lines(content, [](std::string_view line) -> std::string {
+    const bool is_slot =
+        line.starts_with(kSlotKey) && PciAddress::parse(trim(line.substr(kSlotKey.size())));
+    return is_slot ? std::string(line) : "";
+  });
+}
+
 /// PCI_SLOT_NAME of a device folder that was copied in place of its link.
 std::optional<PciAddress> slot_name(Reader& reader, const std::string& device_folder) {
-  static constexpr std::string_view kKey = "PCI_SLOT_NAME=";
-  const auto uevent = reader.raw(device_folder + "/uevent");
+  const auto uevent = reader.raw(device_folder + "/uevent", kept_slot);
   if (!uevent) return std::nullopt;
   for (const auto line : split(*uevent, '\n')) {
-    if (!line.starts_with(kKey)) continue;
-    const auto address = PciAddress::parse(trim(line.substr(kKey.size())));
+    if (!line.starts_with(kSlotKey)) continue;
+    const auto address = PciAddress::parse(trim(line.substr(kSlotKey.size())));
     if (address) return *address;
   }
   return std::nullopt;

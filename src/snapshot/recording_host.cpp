@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/recording_host.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <deque>
+#include <functional>
 #include <utility>
 
+#include "base/text.h"
 #include "host/host_error.h"
 #include "host/resolve.h"
 #include "snapshot/hex_text.h"
@@ -14,6 +17,21 @@ namespace railhead::snapshot {
 namespace {
 
 constexpr std::size_t kNetlinkPieceBytes = 16384;  // a line of it is twice as long
+
+/// Adds the lines that are not there yet. Arguments that end with a NUL each are one line.
+void add_missing(std::string& text, std::string_view more) {
+  if (text.find(more) != std::string::npos) return;
+  if (text.empty() || more.find('\0') != std::string_view::npos) {
+    text += more;
+    return;
+  }
+  std::set<std::string, std::less<>> known;
+  for (const auto line : split(text, '\n')) known.emplace(line);
+  if (!text.ends_with('\n')) text += '\n';
+  for (const auto line : split(more, '\n')) {
+    if (!known.contains(line)) text.append(line).append("\n");
+  }
+}
 
 }  // namespace
 
@@ -91,8 +109,35 @@ void RecordingHost::note(const std::optional<std::string>& real,
 Result<std::optional<std::string>> RecordingHost::read(const std::string& path) {
   const auto real = canonical(path, LastLink::follow);
   auto answer = inner_.read(path);
-  note(real, answer, [&](const std::string& text) { keep(*real, SnapshotFile{text}); });
+  note(real, answer, [&](const std::string&) { imply(*real, SnapshotName{}); });
   return answer;
+}
+
+Result<std::optional<std::string>> RecordingHost::read_keeping(const std::string& path,
+                                                               host::Keep need) {
+  const auto real = canonical(path, LastLink::follow);
+  auto answer = inner_.read(path);
+  note(real, answer, [&](const std::string& text) {
+    asked_.try_emplace(*real, path);
+    keep_of(*real, text, need);
+  });
+  return answer;
+}
+
+void RecordingHost::keep_of(const std::string& path, const std::string& content, host::Keep need) {
+  auto& all = kept_[path];
+  auto mine = std::ranges::find(all, need, &std::pair<host::Keep, std::string>::first);
+  if (mine == all.end()) mine = all.insert(mine, {need, ""});
+  mine->second = need(content);
+  std::string text;
+  for (const auto& one : all) add_missing(text, one.second);
+  if (!text.empty() || content.empty()) {
+    nothing_.erase(path);
+    keep(path, SnapshotFile{std::move(text)});
+  } else {
+    nothing_.insert(path);
+    keep(path, SnapshotName{});
+  }
 }
 
 Result<std::optional<std::string>> RecordingHost::readlink(const std::string& path) {
@@ -106,12 +151,19 @@ Result<std::optional<std::string>> RecordingHost::readlink(const std::string& pa
 }
 
 Result<std::optional<std::vector<std::string>>> RecordingHost::list(const std::string& path) {
+  return list_keeping(path, [](std::string_view) { return true; });
+}
+
+Result<std::optional<std::vector<std::string>>> RecordingHost::list_keeping(
+    const std::string& path, host::KeepName keep_name) {
   const auto real = canonical(path, LastLink::follow);
   auto answer = inner_.list(path);
   note(real, answer, [&](const std::vector<std::string>& names) {
     keep(*real, SnapshotDirectory{});
     const std::string parent = *real == "/" ? "" : *real;
-    for (const auto& name : names) imply(parent + "/" + name, SnapshotName{});
+    for (const auto& name : names) {
+      if (keep_name(name)) imply(parent + "/" + name, SnapshotName{});
+    }
   });
   return answer;
 }
@@ -182,6 +234,7 @@ void RecordingHost::keep_answer(const std::string& folder,
 
 Snapshot RecordingHost::recorded() const {
   Snapshot snapshot = snapshot_;
+  for (const auto& path : nothing_) snapshot.entries.erase(path);
   const auto has_below = [&](const std::string& path) {
     const std::string prefix = path == "/" ? path : path + "/";
     const auto below = snapshot.entries.upper_bound(prefix);

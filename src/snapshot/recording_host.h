@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/host.h"
@@ -14,16 +15,22 @@
 namespace railhead::snapshot {
 
 /// Passes every access on and keeps what was answered, so that a snapshot made of it gives the same
-/// answers to the same questions: contents, links on the way, directories, device nodes, failures.
-/// What is absent leaves nothing behind; a name that was listed and never looked at stays a name.
+/// answers to the same questions: links on the way, directories, device nodes, failures, and of
+/// contents what their readers said that they need. A file that was read without a word of that
+/// stays a name, and so does one that was listed and never looked at. What is absent leaves nothing
+/// behind.
 class RecordingHost : public host::Host {
  public:
   explicit RecordingHost(host::Host& inner)
       : inner_(inner) {}
 
   Result<std::optional<std::string>> read(const std::string& path) override;
+  Result<std::optional<std::string>> read_keeping(const std::string& path,
+                                                  host::Keep need) override;
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
+  Result<std::optional<std::vector<std::string>>> list_keeping(const std::string& path,
+                                                               host::KeepName keep) override;
   Result<std::optional<host::LinkWalk>> walk_links(
       const std::string& path, std::size_t limit,
       const std::function<void(const std::string& target)>& take) override;
@@ -36,6 +43,12 @@ class RecordingHost : public host::Host {
 
   [[nodiscard]] Snapshot recorded() const;
 
+  /// The path by which a file was asked for first, by that at which it is, links followed: a link
+  /// does not change what a file has.
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& asked() const {
+    return asked_;
+  }
+
  private:
   enum class LastLink { follow, keep };
 
@@ -45,6 +58,8 @@ class RecordingHost : public host::Host {
   const std::optional<std::string>& link_at(const std::string& path);
   bool may_search(const std::string& directory);
 
+  /// What a reader needs of a file, beside what others need of it.
+  void keep_of(const std::string& path, const std::string& content, host::Keep need);
   /// What was answered for a path.
   void keep(const std::string& path, SnapshotEntry entry);
   /// An answer of the kernel's netlink, in pieces below `folder`.
@@ -59,7 +74,11 @@ class RecordingHost : public host::Host {
   Snapshot snapshot_;
   std::map<std::string, std::optional<std::string>> links_;  ///< what is known of each prefix
   std::map<std::string, bool> searchable_;
-  std::set<std::string> ways_;  ///< directories that ".." left: without them no way
+  /// What each reader needs of a file, in the order in which they came.
+  std::map<std::string, std::vector<std::pair<host::Keep, std::string>>> kept_;
+  std::map<std::string, std::string, std::less<>> asked_;
+  std::set<std::string> nothing_;  ///< files that have nothing that a reader needs
+  std::set<std::string> ways_;     ///< directories that ".." left: without them no way
 
   // What the last canonical() found:
   std::vector<std::string> passed_;     ///< directories that ".." left

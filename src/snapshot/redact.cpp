@@ -66,12 +66,18 @@ constexpr std::array<std::string_view, 7> kNamePrefixes = {"enx", "ibx",   "wlx"
 
 class Redactor {
  public:
+  explicit Redactor(const AskedPaths& asked)
+      : asked_(asked) {}
+
   Redacted redact(const Snapshot& original) {
     Redacted redacted;
+    find_host_name(original);
     for (const auto& [path, entry] : original.entries) {
       std::string new_path = path;
       change_known_forms(new_path);
-      redacted.snapshot.entries.insert_or_assign(std::move(new_path), changed(path, entry));
+      const auto asked = asked_.find(path);
+      const auto& name = asked == asked_.end() ? path : asked->second;
+      redacted.snapshot.entries.insert_or_assign(std::move(new_path), changed(name, entry));
     }
     for (std::size_t kind = 0; kind < kKindNames.size(); ++kind) {
       const std::size_t count = originals_[kind].size();
@@ -130,6 +136,8 @@ class Redactor {
     if (contains(kSerialFiles, name)) return change_serial(content, line_of(content));
     change_attributes(node::kNicAttributes, path, content);
     change_attributes(node::kPortAttributes, path, content);
+    if (name == "boot_id") return change_boot_id(line_of(content));
+    if (name == "kmsg") return change_known_host(content);
     if (name == "hostname") return change_host_name(content, line_of(content));
     if (name == "node_desc") return change_node_description(content);
     if (name == "properties") return change_labelled(content, "unique_id");
@@ -149,6 +157,52 @@ class Redactor {
     if (name == "if_inet6") {
       return change_columns(content, {0}, [this](auto word) { change_gid(word, Kind::ip); });
     }
+  }
+
+  void find_host_name(const Snapshot& original) {
+    for (const auto& [path, entry] : original.entries) {
+      const auto asked = asked_.find(path);
+      const auto* file = std::get_if<SnapshotFile>(&entry);
+      if (file == nullptr ||
+          host::base_name(asked == asked_.end() ? path : asked->second) != "hostname")
+        continue;
+      host_name_ = trim(file->content);
+    }
+  }
+
+  /// The name of this machine between other words: it may be made of words that the log has.
+  void change_known_host(std::string& content) {
+    if (host_name_.size() < 3 || host_name_ == "localhost" || host_name_ == "(none)") return;
+    const auto is_inside = [&](std::size_t at) {
+      return at < content.size() && (is_letter_or_digit(content[at]) || content[at] == '-');
+    };
+    for (auto at = content.find(host_name_); at != std::string::npos;
+         at = content.find(host_name_, at)) {
+      if ((at > 0 && is_inside(at - 1)) || is_inside(at + host_name_.size())) {
+        at += host_name_.size();
+        continue;
+      }
+      const auto stand_in = names_.host_name(host_name_);
+      if (stand_in == host_name_) return;
+      note(Kind::host, host_name_);
+      content.replace(at, host_name_.size(), stand_in);
+      at += stand_in.size();
+    }
+  }
+
+  /// Two snapshots of one start have to have the same and those of two others, so it is made of a
+  /// hash (FNV-1a) of the 122 random bits, which 48 bits do not give back.
+  void change_boot_id(std::span<char> text) {
+    constexpr std::string_view kMade = "00000000-0000-4000-8000-";
+    constexpr std::size_t kDigits = 12;
+    const std::string before = text_of(text);
+    if (before.size() != kMade.size() + kDigits) return blank(Kind::other_uuid, text);
+    if (before.starts_with(kMade)) return;
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : before) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    const auto made = std::string(kMade) + to_hex(hash >> 16U, kDigits);
+    std::ranges::copy(made, text.begin());
+    note(Kind::other_uuid, before);
   }
 
   /// Mounts: the server before ":/", addresses among the options, the UUID of a pod in a path.
@@ -394,14 +448,16 @@ class Redactor {
     change<8>(Kind::guid, digits, [this](auto bytes) { names_.guid(bytes); });
   }
 
+  const AskedPaths& asked_;
+  std::string host_name_;  ///< of this machine; "": not known
   Pseudonyms names_;
   std::array<std::set<std::string>, kKindNames.size()> originals_;
 };
 
 }  // namespace
 
-Redacted redact(const Snapshot& snapshot) {
-  return Redactor().redact(snapshot);
+Redacted redact(const Snapshot& snapshot, const AskedPaths& asked) {
+  return Redactor(asked).redact(snapshot);
 }
 
 }  // namespace railhead::snapshot

@@ -16,7 +16,7 @@ constexpr std::array kHardwareCounters = {"local_ack_timeout_err", "rnr_nak_retr
 /// Reading these of a restricted function writes a line into the kernel's log each time, so after
 /// the first EINVAL no other counter of that port is read (prometheus/node_exporter#3434).
 void read_counters(const Gather& gather) {
-  gather.text("/proc/uptime");
+  gather.text("/proc/uptime", host::keep_first_number);
   gather.text(host::kBootId);
   for (const auto& nic : gather.node.nics) {
     if (!nic.registered || nic.elsewhere) continue;

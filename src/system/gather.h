@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "host/host.h"
+#include "host/keep.h"
 #include "node/node.h"
 #include "system/system.h"
 
@@ -16,12 +17,13 @@ struct Gather {
   const node::Node& node;
   System& into;
 
-  /// A small file, into System::texts.
-  const Text& text(const std::string& path) const;
+  /// A small file, into System::texts: what `keep` leaves of it, so that a recorded machine gives
+  /// the same evidence.
+  const Text& text(const std::string& path, host::Keep keep = host::keep_line) const;
   /// A directory's names, into System::folders.
-  const Fact<std::vector<std::string>>& folder(const std::string& path) const;
-  /// A directory's names and the text of every file with this ending.
-  void folder_with_texts(const std::string& path, std::string_view suffix) const;
+  const Fact<std::vector<std::string>>& folder(const std::string& path, host::KeepName keep) const;
+  /// A directory's names and the text of every file that ends with ".conf".
+  void folder_with_texts(const std::string& path, host::Keep keep) const;
 };
 
 void read_modules(const Gather& gather);

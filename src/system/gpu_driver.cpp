@@ -2,6 +2,7 @@
 #include <string>
 
 #include "system/gather.h"
+#include "system/kept_files.h"
 
 namespace railhead::system {
 
@@ -24,20 +25,21 @@ void read_libraries(const Gather& gather) {
 /// Source: NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-procfs.c; gdrcopy src/gdrdrv.
 void read_gpu_driver(const Gather& gather) {
   for (const auto* path :
-       {"/proc/driver/nvidia/version", "/proc/driver/nvidia/params", "/sys/module/nvidia/version",
-        "/sys/module/gdrdrv/version", "/proc/devices", "/proc/sys/kernel/osrelease"}) {
+       {"/sys/module/nvidia/version", "/sys/module/gdrdrv/version", "/proc/sys/kernel/osrelease"}) {
     gather.text(path);
   }
+  gather.text("/proc/driver/nvidia/version", kept_nvidia_version);
+  gather.text("/proc/driver/nvidia/params", kept_nvidia_parameters);
+  gather.text("/proc/devices", kept_device_numbers);
   auto& node = gather.into.gdrdrv;
   node = fact_of(node.path, gather.host.device(node.path));
   read_libraries(gather);
 }
 
 void read_nfs(const Gather& gather) {
-  for (const auto* path : {"/sys/module/lnet/parameters/networks", "/sys/kernel/debug/lnet/nis",
-                           "/proc/sys/lnet/nis"}) {
-    gather.text(path);
-  }
+  gather.text("/sys/module/lnet/parameters/networks", kept_lnet_networks);
+  gather.text("/sys/kernel/debug/lnet/nis", kept_lnet_interfaces);
+  gather.text("/proc/sys/lnet/nis", kept_lnet_interfaces);
   auto& nfs = gather.into.nfs;
   nfs.mounts = fact_of(nfs.mounts.path, usage::read_nfs_mounts(gather.host));
   std::vector<std::string> unknown;  // a mount that is not declared is judged by itself

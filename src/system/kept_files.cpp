@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/shorten.h"
+#include "system/kept_files.h"
 
 #include <algorithm>
 #include <array>
@@ -7,153 +7,330 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "data/below.h"
-#include "data/toml.h"
-#include "host/host.h"
+#include "host/keep.h"
 #include "system/system.h"
 
 namespace railhead::system {
 namespace {
 
-template <typename Words>
-bool has_any(std::string_view line, const Words& words) {
-  return std::ranges::any_of(
-      words, [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
+using host::is_made_of;
+using host::keep_lines;
+
+/// Values that the kernel knows. Source: Linux Documentation/admin-guide/kernel-parameters.txt.
+constexpr auto kIommuArguments = std::to_array<std::string_view>(
+    {"iommu", "intel_iommu", "amd_iommu", "iommu.passthrough", "iommu.strict", "iommu.forcedac",
+     "amd_iommu_intr", "pci", "arm-smmu.disable_bypass"});
+constexpr auto kIommuValues = std::to_array<std::string_view>({"on",
+                                                               "off",
+                                                               "pt",
+                                                               "nopt",
+                                                               "0",
+                                                               "1",
+                                                               "force",
+                                                               "noforce",
+                                                               "soft",
+                                                               "calgary",
+                                                               "merge",
+                                                               "nomerge",
+                                                               "biomerge",
+                                                               "panic",
+                                                               "nopanic",
+                                                               "noagp",
+                                                               "allowdac",
+                                                               "nodac",
+                                                               "usedac",
+                                                               "fullflush",
+                                                               "strict",
+                                                               "igfx_off",
+                                                               "forcedac",
+                                                               "sm_on",
+                                                               "sm_off",
+                                                               "sp_off",
+                                                               "tboot_noforce",
+                                                               "force_isolation",
+                                                               "force_enable",
+                                                               "pgtbl_v1",
+                                                               "pgtbl_v2",
+                                                               "irtcachedis",
+                                                               "nohugepages",
+                                                               "legacy",
+                                                               "vapic",
+                                                               "realloc",
+                                                               "nocrs",
+                                                               "use_crs",
+                                                               "noats",
+                                                               "noaer",
+                                                               "nomsi",
+                                                               "noacpi",
+                                                               "nommconf",
+                                                               "pcie_bus_safe",
+                                                               "pcie_bus_perf",
+                                                               "pcie_bus_peer2peer",
+                                                               "pcie_bus_tune_off",
+                                                               "pcie_scan_all",
+                                                               "big_root_window",
+                                                               "nobfsort",
+                                                               "bfsort",
+                                                               "assign-busses",
+                                                               "routeirq",
+                                                               "nodomains",
+                                                               "earlydump",
+                                                               "norom"});
+
+/// "pci=disable_acs_redir=0000:3b:00.0;pci:15b3:1021"
+bool is_acs_value(std::string_view value) {
+  constexpr auto kKeys =
+      std::to_array<std::string_view>({"disable_acs_redir=", "config_acs=", "resource_alignment="});
+  return std::ranges::any_of(kKeys, [&](std::string_view key) {
+    return value.starts_with(key) &&
+           value.substr(key.size()).find_first_not_of("0123456789abcdefxpci@:;.-") ==
+               std::string_view::npos;
+  });
 }
 
-template <typename Words>
-std::string lines_with(std::string_view content, const Words& words) {
-  std::string kept;
-  for (const auto line : split(content, '\n')) {
-    if (has_any(line, words)) kept.append(line).append("\n");
+std::string kept_argument(std::string_view word) {
+  const auto equals = std::min(word.find('='), word.size());
+  const std::string name(word.substr(0, equals));
+  if (!contains(kIommuArguments, std::string_view(name))) return "";
+  if (equals == word.size()) return name;
+  std::vector<std::string> values;
+  for (const auto value : split(word.substr(equals + 1), ',')) {
+    if (contains(kIommuValues, value) || is_acs_value(value)) values.emplace_back(value);
   }
-  return kept;
+  return values.empty() ? "" : name + "=" + join(values, ",");
 }
 
-/// Of the kernel's log what a check looks at: lines that fit a pattern, of mlx5 all, and links that
-/// went down.
-std::string kernel_log_lines(std::string_view content) {
-  std::string kept;
-  for (const auto line : split(content, '\n')) {
-    const bool of_mlx5 = line.find("mlx5") != std::string_view::npos;
-    const auto record = line.substr(line.find(';') + 1);  // the whole line where there is none
-    const bool fits = pattern_of(record) != nullptr || pattern_of(line) != nullptr;
-    if (!of_mlx5 && !fits && !says_link_down(line)) continue;
-    kept.append(line).append("\n");
-  }
-  return kept;
+/// The beginnings of modules that have to do with RDMA or GPUs.
+constexpr auto kModules = std::to_array<std::string_view>(
+    {"ib_",    "rdma",     "mlx",     "iw_",      "nvidia",  "nv_peer", "gdrdrv",
+     "amdgpu", "amdkfd",   "bnxt",    "irdma",    "i40iw",   "ice",     "efa",
+     "erdma",  "mana",     "hns",     "hfi1",     "qed",     "ionic",   "cxi",
+     "ocrdma", "cxgb",     "rpcrdma", "xprtrdma", "svcrdma", "nfs",     "nvme_rdma",
+     "siw",    "ko2iblnd", "lnet",    "vfio",     "bonding"});
+
+bool is_our_module(std::string_view name) {
+  std::string plain(name);
+  std::ranges::replace(plain, '-', '_');
+  return plain.size() <= 32 && is_made_of(plain, "_") &&
+         std::ranges::any_of(kModules,
+                             [&](std::string_view one) { return plain.starts_with(one); });
 }
 
-/// Of these only what says how peer-to-peer is translated.
-std::string kernel_arguments(std::string_view content) {
-  constexpr std::array<std::string_view, 4> kKept = {"iommu", "intel_iommu", "amd_iommu", "pci="};
+/// What stands in a path or an endpoint, beside letters and digits.
+constexpr std::string_view kPlace = "/_-.:+${}";
+
+bool has_word(std::string_view line, std::string_view word) {
+  return line.find(word) != std::string_view::npos;
+}
+
+std::string named(std::string_view option) {
+  return std::string(option.substr(0, option.find('=')));
+}
+
+}  // namespace
+
+std::string kept_kernel_arguments(std::string_view content) {
   std::vector<std::string> words;
   for (const auto word : split_words(content)) {
-    if (std::ranges::any_of(kKept, [&](std::string_view kept) { return word.starts_with(kept); })) {
-      words.emplace_back(word);
-    }
+    auto kept = kept_argument(word);
+    if (!kept.empty()) words.push_back(std::move(kept));
   }
   return join(words, " ") + "\n";
 }
 
-void keep_flag(const data::Value& root, std::string_view outer, std::string_view inner,
-               std::string_view key, std::string& out) {
-  const auto* value = data::below(root, {outer, inner, key});
-  if (value == nullptr || !value->as_bool()) return;
-  out.append("[").append(outer).append(".\"").append(inner).append("\"]\n");
-  out.append(key).append(value->as_bool().value() ? " = true\n" : " = false\n");
+std::string kept_modules(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    constexpr auto kStates = std::to_array<std::string_view>({"Live", "Loading", "Unloading"});
+    const auto words = split_words(line);
+    if (words.empty() || words[0].size() > 64 || !is_made_of(words[0], "_-")) return "";
+    const bool has_state = words.size() > 4 && contains(kStates, words[4]);
+    return std::string(words[0]) + (has_state ? " 0 0 - " + std::string(words[4]) + " 0x0" : "");
+  });
 }
 
-/// Whether TOML's literal strings cannot have it.
-bool needs_escape(unsigned char c) {
-  return c == '\'' || c < 0x20 || c == 0x7F;
-}
-
-/// Which files it names, and what it says of NRI. One that cannot be parsed stays so.
-std::string runtime_settings(std::string_view content) {
-  const auto root = data::parse_toml(content);
-  if (!root) return "[malformed\n";
-  std::string out;
-  if (const auto* imports = root->find("imports")) {
-    out += "imports = [";
-    for (const auto& path : imports->as_strings().value_or(std::vector<std::string>())) {
-      if (std::ranges::none_of(path, needs_escape)) out.append("'").append(path).append("', ");
-    }
-    out += "]\n";
-  }
-  for (const auto plugin : {kNriPlugin, kNriPluginBefore2})
-    keep_flag(*root, "plugins", plugin, "disable", out);
-  keep_flag(*root, "crio", "nri", "enable_nri", out);
-  return out;
-}
-
-/// Names of processes that nobody asks for are nobody's business.
-std::string process_name(std::string_view content) {
-  const auto name = trim(content);
-  const bool kept = contains(kServiceNames, name);
-  return kept ? std::string(content) : "other\n";
-}
-
-/// Of the arguments only the file of configuration.
-std::string config_argument(std::string_view command_line) {
-  const auto words = split(command_line, '\0');
-  std::string kept(1, '\0');
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const bool alone = (words[i] == "--config" || words[i] == "-c") && i + 1 < words.size();
-    if (!alone && !words[i].starts_with("--config=")) continue;
-    kept.append(words[i]).push_back('\0');
-    if (alone) kept.append(words[++i]).push_back('\0');
-  }
-  return kept;
-}
-
-/// Of LNet's interfaces the network and its state, without the address.
-std::string lnet_interfaces(std::string_view content) {
+std::string kept_boot_modules(std::string_view content) {
   std::string kept;
   for (const auto line : split(content, '\n')) {
     const auto words = split_words(line);
-    const auto at = words.empty() ? std::string_view::npos : words[0].find('@');
-    if (words.size() < 2 || at == std::string_view::npos) continue;
-    kept.append("0").append(words[0].substr(at)).append(" ").append(words[1]).append("\n");
+    if (!words.empty() && is_our_module(words[0])) kept.append(words[0]).append("\n");
   }
   return kept;
 }
 
-struct Rule {
-  std::string_view pattern;  ///< of the path
-  std::string (*keep)(std::string_view content);
-};
-
-constexpr std::array kRules = {
-    Rule{host::Host::kKernelLog, kernel_log_lines},
-    Rule{"/proc/cmdline", kernel_arguments},
-    Rule{"/proc/devices",
-         [](std::string_view content) {
-           return lines_with(content, std::array<std::string_view, 1>{"gdrdrv"});
-         }},
-    Rule{"*/lnet/nis", lnet_interfaces},
-    Rule{"/proc/*/comm", process_name},
-    Rule{"/proc/*/cmdline", config_argument},
-    Rule{"/proc/*/status",
-         [](std::string_view content) {
-           return lines_with(content, std::array<std::string_view, 1>{"CapEff:"});
-         }},
-    Rule{"*/containerd/*.toml", runtime_settings},
-    Rule{"/etc/crio/*", runtime_settings},
-    Rule{"*/systemd/system/*",
-         [](std::string_view content) {
-           return lines_with(content, std::array<std::string_view, 1>{"LimitMEMLOCK"});
-         }},
-    Rule{"/etc/security/limits.d/*", [](std::string_view content) {
-           return lines_with(content, std::array<std::string_view, 1>{"memlock"});
-         }}};
-
-}  // namespace
-
-std::string shortened_file(std::string_view path, std::string content) {
-  for (const auto& rule : kRules) {
-    if (glob_match(rule.pattern, path)) return rule.keep(content);
+std::string kept_service_arguments(std::string_view content) {
+  constexpr auto kOptions =
+      std::to_array<std::string_view>({"--config", "-c", "--config-dir", "-d", "--address", "-a",
+                                       "--listen", "--container-runtime-endpoint", "--enable-nri",
+                                       "--nri-listen", "--root", "--nri-disable-connections"});
+  const auto words = split(content, '\0');
+  std::string kept(1, '\0');
+  const auto add = [&](std::string_view word) { kept.append(word).push_back('\0'); };
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto word = words[i];
+    if (word == "--") break;
+    const auto name = named(word);
+    const auto twice = name.starts_with("--") ? name : "-" + name;
+    if (!contains(kOptions, std::string_view(name)) &&
+        !contains(kOptions, std::string_view(twice))) {
+      continue;
+    }
+    const auto is_plain = [](std::string_view value) { return is_made_of(value, kPlace); };
+    const auto equals = word.find('=');
+    if (equals != std::string_view::npos) {
+      if (is_plain(word.substr(equals + 1))) add(word);
+    } else if (i + 1 < words.size() && is_plain(words[i + 1])) {
+      add(word);
+      add(words[++i]);
+    }
   }
-  return content;
+  // Without any argument the process would be one whose arguments are hidden.
+  if (kept.size() == 1 && words.size() > 1 && !words[1].empty()) add("-");
+  return kept;
+}
+
+std::string kept_unit(std::string_view content) {
+  constexpr std::string_view kEnd = ".service";
+  std::string_view unit;
+  for (const auto line : split(content, '\n')) {
+    for (const auto name : split(line, '/')) {
+      if (name.ends_with(kEnd) && is_made_of(name, "._-@:")) unit = name;
+    }
+  }
+  if (content.empty()) return "";
+  const bool is_in_pod = has_word(content, "/kubepods");
+  return std::string("0::") + (is_in_pod ? "/kubepods" : "") + "/" + std::string(unit) + "\n";
+}
+
+std::string kept_kubelet_settings(std::string_view content) {
+  const auto file = data::parse_yaml(content);
+  if (!file) return "[\n";
+  const auto endpoint = data::text_below(*file, {"containerRuntimeEndpoint"});
+  if (!is_made_of(endpoint, kPlace))
+    return endpoint.empty() ? "{}\n" : "containerRuntimeEndpoint: '?'\n";
+  return "containerRuntimeEndpoint: '" + std::string(endpoint) + "'\n";
+}
+
+std::string kept_endpoint_argument(std::string_view content) {
+  constexpr std::string_view kOption = "container-runtime-endpoint";
+  std::string text(content);
+  std::ranges::replace(text, '"', ' ');
+  const auto words = split_words(text);
+  std::string kept;
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    const auto name = std::string_view(words[i]).substr(0, words[i].find('='));
+    if (name.substr(std::min(name.find_first_not_of('-'), name.size())) != kOption) continue;
+    const bool is_joined = name.size() != words[i].size();
+    const auto value = is_joined              ? words[i].substr(name.size() + 1)
+                       : i + 1 < words.size() ? words[i + 1]
+                                              : std::string_view();
+    if (is_made_of(value, kPlace))
+      kept += "--" + std::string(kOption) + "=" + std::string(value) + "\n";
+  }
+  return kept.empty() ? host::keep_presence(content) : kept;
+}
+
+std::string kept_listeners(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    const auto words = split_words(line);
+    if (words.size() != 8 || words[3] != "00010000" || !parse_unsigned(words[6])) return "";
+    const bool is_runtimes = has_word(words[7], "containerd") || has_word(words[7], "cri");
+    if (!is_runtimes || !is_made_of(words[7], kPlace)) return "";
+    return "0: 0 0 00010000 0001 01 " + std::string(words[6]) + " " + std::string(words[7]);
+  });
+}
+
+std::string kept_process_name(std::string_view content) {
+  return contains(kServiceNames, trim(content)) ? std::string(content) : "other\n";
+}
+
+std::string kept_memlock(std::string_view content) {
+  std::string kept;
+  for (const auto line : split(content, '\n')) {
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos || trim(line.substr(0, equals)) != "LimitMEMLOCK")
+      continue;
+    const auto value = trim(line.substr(equals + 1));
+    kept += "LimitMEMLOCK=";
+    kept += is_made_of(value, ":") ? std::string(value) : value.empty() ? "" : "?";
+    kept += "\n";
+  }
+  return kept.empty() ? host::keep_presence(content) : kept;
+}
+
+std::string kept_lnet_interfaces(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    const auto words = split_words(line);
+    const auto at = words.empty() ? std::string_view::npos : words[0].find('@');
+    if (words.size() < 2 || at == std::string_view::npos) return "";
+    const auto network = words[0].substr(at + 1);
+    if (!is_made_of(network, "") || !is_made_of(words[1], "")) return "";
+    return "0@" + std::string(network) + " " + std::string(words[1]);
+  });
+}
+
+/// "tcp0(eth0),o2ib1(ib0) 10.0.0.*": the name of each network.
+std::string kept_lnet_networks(std::string_view content) {
+  constexpr auto kNetworks = std::to_array<std::string_view>({"o2ib", "tcp", "kfi", "gni", "lo"});
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < content.size();) {
+    auto end = at;
+    while (end < content.size() && is_letter_or_digit(content[end])) ++end;
+    const auto word = content.substr(at, end - at);
+    const auto letters = word.substr(0, word.find_last_not_of("0123456789") + 1);
+    if (word.size() <= 16 && contains(kNetworks, letters)) names.emplace_back(word);
+    at = std::max(end, at + 1);
+  }
+  return join(names, ",") + "\n";
+}
+
+std::string kept_device_numbers(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    const auto words = split_words(line);
+    const bool is_read = words.size() == 2 && words[1] == "gdrdrv" && parse_unsigned(words[0]);
+    return is_read ? std::string(line) : "";
+  });
+}
+
+/// "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (user@host)"
+std::string kept_nvidia_version(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    constexpr auto kKept =
+        std::to_array<std::string_view>({"NVRM", "version:", "NVIDIA", "UNIX", "Open", "Kernel",
+                                         "Module", "for", "x86_64", "aarch64", "Release", "Build"});
+    if (!line.starts_with("NVRM version:")) return "";
+    std::vector<std::string> words;
+    for (const auto word : split_words(line)) {
+      const bool is_number =
+          word.find_first_not_of("0123456789.") == std::string_view::npos && word.size() <= 16;
+      if (is_number || contains(kKept, word)) words.emplace_back(word);
+    }
+    return join(words, " ");
+  });
+}
+
+std::string kept_nvidia_parameters(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    constexpr auto kNumbers =
+        std::to_array<std::string_view>({"EnableStreamMemOPs", "GrdmaPciTopoCheckOverride"});
+    constexpr std::string_view kOverride = "PeerMappingOverride=1";
+    const auto colon = std::min(line.find(':'), line.size());
+    const auto value = trim(line.substr(std::min(colon + 1, line.size())));
+    if (contains(kNumbers, trim(line.substr(0, colon))) && parse_unsigned(value)) {
+      return std::string(trim(line.substr(0, colon))) + ": " + std::string(value);
+    }
+    return has_word(line, kOverride) ? "RegistryDwords: \"" + std::string(kOverride) + "\"" : "";
+  });
+}
+
+std::string kept_error_total(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    constexpr auto kTotals =
+        std::to_array<std::string_view>({"TOTAL_ERR_COR", "TOTAL_ERR_FATAL", "TOTAL_ERR_NONFATAL"});
+    const auto words = split_words(line);
+    const bool is_total =
+        words.size() == 2 && contains(kTotals, words[0]) && parse_unsigned(words[1]);
+    return is_total ? std::string(words[0]) + " " + std::string(words[1]) : "";
+  });
 }
 
 }  // namespace railhead::system

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "host/boot_id.h"
 #include "system/gather.h"
+#include "system/kept_files.h"
 
 namespace railhead::system {
 namespace {
@@ -25,12 +26,14 @@ void read_iommu_group(const Gather& gather, const node::PciAddress& address) {
 
 void read_kernel(const Gather& gather) {
   for (const auto* path :
-       {"/proc/sys/kernel/osrelease", "/proc/cmdline", host::kBootId,
-        "/proc/sys/net/ipv4/conf/all/arp_ignore", "/proc/sys/net/ipv4/conf/all/arp_announce",
-        "/proc/1/net/route", "/proc/net/route",
+       {"/proc/sys/kernel/osrelease", host::kBootId, "/proc/sys/net/ipv4/conf/all/arp_ignore",
+        "/proc/sys/net/ipv4/conf/all/arp_announce",
         "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"}) {
     gather.text(path);
   }
+  gather.text("/proc/cmdline", kept_kernel_arguments);
+  gather.text("/proc/1/net/route", host::keep_routes);
+  gather.text("/proc/net/route", host::keep_routes);
   for (const auto& nic : gather.node.nics) {
     if (nic.pci) read_iommu_group(gather, *nic.pci);
   }

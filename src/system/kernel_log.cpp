@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "system/gather.h"
+#include "system/kept_files.h"
 
 namespace railhead::system {
 namespace {
@@ -43,8 +44,8 @@ std::vector<LogLine> parse_kernel_log(std::string_view text) {
 
 void read_kernel_log(const Gather& gather) {
   const std::string path(host::Host::kKernelLog);
-  gather.text("/proc/uptime");
-  const auto text = fact_of(path, gather.host.read(path));
+  gather.text("/proc/uptime", host::keep_first_number);
+  const auto text = fact_of(path, gather.host.read_keeping(path, kept_kernel_log));
   auto& log = gather.into.kernel_log;
   log.error = text.error;
   if (text.value) log.value = parse_kernel_log(*text.value);

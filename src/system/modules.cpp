@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "system/gather.h"
+#include "system/kept_files.h"
 
 namespace railhead::system {
 namespace {
@@ -28,10 +29,10 @@ void take_boot_modules(const Text& file, System& into) {
 
 /// What is loaded at each start; /etc/modules is Debian's.
 void read_boot_modules(const Gather& gather) {
-  take_boot_modules(gather.text("/etc/modules"), gather.into);
+  take_boot_modules(gather.text("/etc/modules", kept_boot_modules), gather.into);
   for (const std::string folder : kLoadFolders) {
-    gather.folder_with_texts(folder, ".conf");
-    for (const auto& name : gather.folder(folder).value.value_or(std::vector<std::string>())) {
+    gather.folder_with_texts(folder, kept_boot_modules);
+    for (const auto& name : gather.into.folder(folder).value.value_or(std::vector<std::string>())) {
       const auto file = gather.into.text((folder + "/").append(name));
       if (name.ends_with(".conf")) take_boot_modules(file, gather.into);
     }
@@ -41,18 +42,20 @@ void read_boot_modules(const Gather& gather) {
 }  // namespace
 
 void read_modules(const Gather& gather) {
-  gather.text("/proc/modules");
-  gather.folder("/sys/module");
+  gather.text("/proc/modules", kept_modules);
+  gather.folder("/sys/module", [](std::string_view) { return true; });
   for (const auto* path :
        {"/sys/module/mlx5_core/version", "/sys/module/mlx_compat/version",
         "/sys/module/nvidia_peermem/version", "/sys/module/nvidia_peermem/initstate",
-        "/sys/kernel/mm/memory_peers/nv_mem/version", "/sys/module/gdrdrv/version",
-        "/proc/driver/nvidia-fs/version", "/etc/infiniband/openib.conf"}) {
+        "/sys/kernel/mm/memory_peers/nv_mem/version", "/sys/module/gdrdrv/version"}) {
     gather.text(path);
   }
+  gather.text("/etc/infiniband/openib.conf", host::keep_presence);
   read_boot_modules(gather);
-  gather.folder("/run/mellanox/drivers");
-  gather.folder("/run/nvidia/validations");
+  gather.folder("/run/mellanox/drivers",
+                [](std::string_view name) { return name == ".driver-ready"; });
+  gather.folder("/run/nvidia/validations",
+                [](std::string_view name) { return name == ".driver-ctr-ready"; });
 }
 
 }  // namespace railhead::system

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <set>
 
+#include "base/text.h"
 #include "host/host_error.h"
 #include "system/gather.h"
 
@@ -38,10 +39,21 @@ void read_functions(const Gather& gather) {
   }
 }
 
+/// "106", or the line "Global tclass=106".
+std::string kept_traffic_class(std::string_view content) {
+  return host::keep_lines(content, [](std::string_view line) -> std::string {
+    constexpr std::string_view kGlobal = "Global tclass=";
+    const auto number = trim(line.starts_with(kGlobal) ? line.substr(kGlobal.size()) : line);
+    return parse_unsigned(number) ? std::string(trim(line)) : "";
+  });
+}
+
 void read_traffic_classes(const Gather& gather) {
   for (const auto& nic : gather.node.nics) {
     for (const auto& port : nic.ports) {
-      for (const auto& path : traffic_class_paths(nic.name, port.number)) gather.text(path);
+      for (const auto& path : traffic_class_paths(nic.name, port.number)) {
+        gather.text(path, kept_traffic_class);
+      }
     }
   }
 }
@@ -69,7 +81,7 @@ void read_netdevs(const Gather& gather) {
     for (const auto* setting : {"arp_ignore", "arp_announce"}) {
       gather.text("/proc/sys/net/ipv4/conf/" + name + "/" + setting);
     }
-    if (!gather.folder(folder + "/ecn").value) continue;
+    if (!gather.folder(folder + "/ecn", [](std::string_view) { return false; }).value) continue;
     for (const auto* side : {"roce_np", "roce_rp"}) {
       for (int priority = 0; priority < 8; ++priority) {
         gather.text(folder + "/ecn/" + side + "/enable/" + std::to_string(priority));

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "data/below.h"
 #include "data/toml.h"
+#include "system/kept_files.h"
 #include "system/system.h"
 
 namespace railhead::system {
@@ -47,8 +48,8 @@ constexpr bool is_kubelet(std::string_view name) {
   return name == "kubelet" || name == "kubelite" || name.starts_with("k3s-");
 }
 
-std::string file_text(host::Host& host, const std::string& path) {
-  const auto text = host.read(path);
+std::string file_text(host::Host& host, const std::string& path, host::Keep keep) {
+  const auto text = host.read_keeping(path, keep);
   return text && *text ? **text : "";
 }
 
@@ -75,7 +76,7 @@ bool is_in_pod(std::string_view cgroups) {
 }
 
 bool is_in_pod(host::Host& host, const Service& service) {
-  return is_in_pod(file_text(host, folder_of_process(service.pid) + "/cgroup"));
+  return is_in_pod(file_text(host, folder_of_process(service.pid) + "/cgroup", kept_unit));
 }
 
 /// A path that a process names, as the machine has it.
@@ -92,7 +93,7 @@ std::string default_config(std::string_view name) {
 
 /// The address that its main file says.
 std::string address_in(host::Host& host, const std::string& config, bool is_containerd) {
-  const auto file = data::parse_toml(file_text(host, config));
+  const auto file = data::parse_toml(file_text(host, config, kept_runtime_settings));
   if (!file) return "";
   return std::string(is_containerd ? data::text_below(*file, {"grpc", "address"})
                                    : data::text_below(*file, {"crio", "api", "listen"}));
@@ -129,7 +130,7 @@ constexpr std::string_view kOption = "container-runtime-endpoint";
 
 /// What a file of the kubelet says; "": nothing. Absent: it cannot be read.
 std::optional<std::string> endpoint_said(host::Host& host, const std::string& path) {
-  const auto text = host.read(path);
+  const auto text = host.read_keeping(path, kept_kubelet_settings);
   if (!text || !*text) return std::nullopt;
   const auto file = data::parse_yaml(**text);
   if (!file) return std::nullopt;
@@ -141,7 +142,8 @@ std::optional<std::string> endpoint_said(host::Host& host, const std::string& pa
 std::optional<Endpoint> endpoint_in_file(host::Host& host, const std::string& path,
                                          const std::string& drop_ins) {
   std::vector<std::string> paths = {path};
-  const auto names = host.list(drop_ins);
+  const auto names =
+      host.list_keeping(drop_ins, [](std::string_view name) { return name.ends_with(".conf"); });
   if (!drop_ins.empty() && names && *names) {
     for (const auto& name : **names) {
       if (name.ends_with(".conf")) paths.push_back(drop_ins + "/" + name);
@@ -158,7 +160,7 @@ std::optional<Endpoint> endpoint_in_file(host::Host& host, const std::string& pa
 
 /// The kubelet's arguments one a line, or in quotes behind a variable (kubeadm-flags.env).
 std::optional<Endpoint> endpoint_in_arguments(host::Host& host, const std::string& path) {
-  std::string text = file_text(host, path);
+  std::string text = file_text(host, path, kept_endpoint_argument);
   std::ranges::replace(text, '"', ' ');
   std::vector<std::string> words;
   for (const auto word : split_words(text)) words.emplace_back(word);
@@ -209,8 +211,8 @@ std::optional<Endpoint> endpoint_in_files(host::Host& host) {
 /// RefCount Protocol Flags Type St Inode Path" (proc(5), /proc/net/unix; __SO_ACCEPTCON is 1 <<
 /// 16).
 std::string inode_of_listener(host::Host& host, const std::string& path) {
-  std::string text = file_text(host, "/proc/1/net/unix");
-  if (text.empty()) text = file_text(host, "/proc/net/unix");
+  std::string text = file_text(host, "/proc/1/net/unix", kept_listeners);
+  if (text.empty()) text = file_text(host, "/proc/net/unix", kept_listeners);
   for (const auto line : split(text, '\n')) {
     const auto words = split_words(line);
     if (words.size() == 8 && words[3] == "00010000" && socket_path(words[7]) == path)
@@ -267,7 +269,7 @@ void take(host::Host& host, const Candidate& candidate, NodeRuntime& runtime) {
   runtime.arguments = service.arguments;
   runtime.config = candidate.config;
   if (runtime.socket.empty()) runtime.socket = candidate.address;
-  runtime.unit = unit_of(file_text(host, folder_of_process(service.pid) + "/cgroup"));
+  runtime.unit = unit_of(file_text(host, folder_of_process(service.pid) + "/cgroup", kept_unit));
   runtime.is_within_another = !runtime.unit.empty() && runtime.unit != service.name;
   // A process of another file is most likely not that of the usual unit.
   if (runtime.unit.empty() && candidate.config == default_config(service.name))
@@ -341,7 +343,7 @@ NodeRuntime by_processes(host::Host& host, const std::vector<Candidate>& candida
 }
 
 bool is_there(host::Host& host, const std::string& path) {
-  const auto text = host.read(path);
+  const auto text = host.read_keeping(path, kept_runtime_settings);
   return !text || *text;
 }
 

@@ -3,15 +3,21 @@
 
 #include "node/pci_reader.h"
 #include "system/gather.h"
+#include "system/kept_files.h"
 
 namespace railhead::system {
 namespace {
+
+/// Without the serial number and what no check looks at.
+std::string kept_config(std::string_view content) {
+  return node::blanked_pci_config(content).value_or("?");
+}
 
 void read_function(const Gather& gather, const node::PciAddress& address) {
   if (gather.into.pci_config.contains(address)) return;
   const auto folder = "/sys/bus/pci/devices/" + address.str();
   const auto path = folder + "/config";
-  const auto bytes = fact_of(path, gather.host.read(path));
+  const auto bytes = fact_of(path, gather.host.read_keeping(path, kept_config));
   Fact<node::PciConfig> fact{path, {}, bytes.error};
   if (bytes.value) {
     auto parsed = node::parse_pci_config(*bytes.value);
@@ -23,7 +29,7 @@ void read_function(const Gather& gather, const node::PciAddress& address) {
   }
   gather.into.pci_config.emplace(address, std::move(fact));
   for (const auto* counter : {"aer_dev_fatal", "aer_dev_nonfatal"}) {
-    gather.text((folder + "/").append(counter));
+    gather.text((folder + "/").append(counter), kept_error_total);
   }
 }
 

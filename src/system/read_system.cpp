@@ -32,28 +32,29 @@ std::string without_end(std::string text) {
 
 }  // namespace
 
-const Text& Gather::text(const std::string& path) const {
+const Text& Gather::text(const std::string& path, host::Keep keep) const {
   const auto at = into.texts.find(path);
   if (at != into.texts.end()) return at->second;
-  auto fact = fact_of(path, host.read(path));
-  if (fact.value) fact.value = without_end(*std::move(fact.value));
+  auto fact = fact_of(path, host.read_keeping(path, keep));
+  if (fact.value) fact.value = without_end(keep(*fact.value));
   return into.texts.emplace(path, std::move(fact)).first->second;
 }
 
-const Fact<std::vector<std::string>>& Gather::folder(const std::string& path) const {
+const Fact<std::vector<std::string>>& Gather::folder(const std::string& path,
+                                                     host::KeepName keep) const {
   const auto at = into.folders.find(path);
   if (at != into.folders.end()) return at->second;
-  return into.folders.emplace(path, fact_of(path, host.list(path))).first->second;
+  return into.folders.emplace(path, fact_of(path, host.list_keeping(path, keep))).first->second;
 }
 
-void Gather::folder_with_texts(const std::string& path, std::string_view suffix) const {
+void Gather::folder_with_texts(const std::string& path, host::Keep keep) const {
   constexpr std::size_t kMaxFiles = 256;
-  const auto& names = folder(path);
+  const auto& names = folder(path, [](std::string_view name) { return name.ends_with(".conf"); });
   if (!names.value) return;
   std::size_t files = 0;
   for (const auto& name : *names.value) {
-    if (!name.ends_with(suffix) || ++files > kMaxFiles) continue;
-    text((path + "/").append(name));
+    if (!name.ends_with(".conf") || ++files > kMaxFiles) continue;
+    text((path + "/").append(name), keep);
   }
 }
 

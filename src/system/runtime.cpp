@@ -16,7 +16,9 @@ void read_runtime(const Gather& gather) {
                         : read_crio_files(gather.host);
   for (const auto* folder : {"/var/run/nri", "/run/nri", "/run", "/var/lib/kubelet",
                              "/var/lib/kubelet/device-plugins", "/run/containerd"}) {
-    gather.folder(folder);
+    gather.folder(folder, [](std::string_view name) {
+      return name == "nri.sock" || name == "kubelet.sock" || name == "containerd.sock";
+    });
   }
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "data/below.h"
 #include "data/toml.h"
+#include "system/kept_files.h"
 
 namespace railhead::system {
 namespace {
@@ -20,7 +21,7 @@ std::string folder_of(const std::string& path) {
 
 ConfigFile read_toml(host::Host& host, const std::string& path) {
   ConfigFile file{path, "", {path, {}, {}}};
-  auto text = fact_of(path, host.read(path));
+  auto text = fact_of(path, host.read_keeping(path, kept_runtime_settings));
   file.content.error = text.error;
   if (!text.value) return file;
   file.text = *std::move(text.value);

@@ -4,6 +4,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "system/gather.h"
+#include "system/kept_files.h"
 
 namespace railhead::system {
 namespace {
@@ -17,11 +18,15 @@ std::vector<std::string> arguments_of(std::string_view command_line) {
   return arguments;
 }
 
+bool is_process_folder(std::string_view name) {
+  return name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 Service service_at(const Gather& gather, std::string name, int pid) {
   Service service{std::move(name), pid, {}, {}, {}};
   const auto folder = "/proc/" + std::to_string(pid);
   service.facts = fact_of(folder + "/limits", host::read_process(gather.host, "/proc", pid));
-  const auto command_line = gather.host.read(folder + "/cmdline");
+  const auto command_line = gather.host.read_keeping(folder + "/cmdline", kept_service_arguments);
   if (command_line && *command_line) service.arguments = arguments_of(**command_line);
   service.config = argument_of(service.arguments, {"config", "c"}).value_or("");
   return service;
@@ -32,16 +37,15 @@ Service service_at(const Gather& gather, std::string name, int pid) {
 void read_services(const Gather& gather) {
   for (const auto* service : {"containerd", "crio", "kubelet"})
     gather.into.units.push_back(read_unit(gather.host, service));
-  gather.folder_with_texts("/etc/security/limits.d", ".conf");
   auto& processes = gather.into.processes;
-  const auto names = fact_of("/proc", gather.host.list("/proc"));
+  const auto names = fact_of("/proc", gather.host.list_keeping("/proc", is_process_folder));
   processes.seen.error = names.error;
   if (!names.value) return;
   std::size_t seen = 0;
   for (const auto& entry : *names.value) {
     const auto pid = parse_unsigned(entry);
     if (!pid || *pid == 0 || *pid > 0x7fffffff) continue;
-    const auto comm = gather.host.read("/proc/" + entry + "/comm");
+    const auto comm = gather.host.read_keeping("/proc/" + entry + "/comm", kept_process_name);
     if (!comm && comm.error().code != ErrorCode::denied) {
       processes.seen.error = host::errno_name(host::errno_of(comm.error()));
       return;

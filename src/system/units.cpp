@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "host/unit_files.h"
+#include "system/kept_files.h"
 
 namespace railhead::system {
 namespace {
@@ -21,7 +22,7 @@ void take_limit(const std::string& path, const std::string& text, Unit& unit) {
 }  // namespace
 
 Unit read_unit(host::Host& host, const std::string& name) {
-  const auto found = host::read_unit_files(host, name + ".service");
+  const auto found = host::read_unit_files(host, name + ".service", kept_memlock);
   Unit unit{name, found.path};
   for (const auto& file : found.files) take_limit(file.path, file.text, unit);
   return unit;

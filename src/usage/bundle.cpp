@@ -114,15 +114,16 @@ Result<std::optional<std::string>> bundle_of_shim(host::Host& host, const std::s
                                                   const std::string& container) {
   using Text = std::optional<std::string>;
   if (shim.name.starts_with("conmon")) {
-    const auto arguments = TRY(host.read(folder + "/cmdline"));
+    const auto arguments = TRY(host.read_keeping(folder + "/cmdline", shortened_command_line));
     const auto bundle = arguments ? conmon_bundle(*arguments) : std::nullopt;
     if (!bundle || bundle->find(container) == std::string::npos) return Text();
-    return host.read(*bundle + "/config.json");
+    return host.read_keeping(*bundle + "/config.json", shortened_bundle);
   }
   if (!shim.name.starts_with("containerd-shim")) return Text();
   const auto working = TRY(host.readlink(folder + "/cwd"));
   if (!working || !working->starts_with('/')) return Text();
-  return host.read(working->substr(0, working->rfind('/')) + "/" + container + "/config.json");
+  return host.read_keeping(
+      working->substr(0, working->rfind('/')) + "/" + container + "/config.json", shortened_bundle);
 }
 
 data::Json json_of(const Bundle& bundle) {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "data/below.h"
 #include "data/documents.h"
+#include "host/keep.h"
 #include "host/mounts.h"
 #include "host/unit_files.h"
 #include "usage/nfs_mounts.h"
@@ -62,8 +63,17 @@ bool is_deferred(std::string_view options) {
 
 using Names = std::vector<std::string>;
 
-Names list_of(host::Host& host, const std::string& folder, std::vector<std::string>& unknown) {
-  const auto names = host.list(folder);
+bool is_mount(std::string_view name) {
+  return name.ends_with(kSuffix) || name.ends_with(".automount");
+}
+
+bool is_mount_or_wants(std::string_view name) {
+  return name.ends_with(kSuffix) || name.ends_with(".wants") || name.ends_with(".requires");
+}
+
+Names list_of(host::Host& host, const std::string& folder, host::KeepName keep,
+              std::vector<std::string>& unknown) {
+  const auto names = host.list_keeping(folder, keep);
   if (!names) unknown.push_back(names.error().message);
   return names && *names ? **names : Names();
 }
@@ -78,11 +88,12 @@ Units units_of(host::Host& host, std::vector<std::string>& unknown) {
   Units units;
   for (const auto path : host::kUnitFolders) {
     const std::string folder(path);
-    for (const auto& name : list_of(host, folder, unknown)) {
+    for (const auto& name : list_of(host, folder, is_mount_or_wants, unknown)) {
       if (name.ends_with(kSuffix)) {
         if (units.names.size() < kMaxUnits) units.names.insert(name);
       } else if (name.ends_with(".wants") || name.ends_with(".requires")) {
-        for (auto& one : list_of(host, folder + "/" + name, unknown)) units.wanted.insert(one);
+        for (auto& one : list_of(host, folder + "/" + name, is_mount, unknown))
+          units.wanted.insert(one);
       }
     }
   }
@@ -91,7 +102,7 @@ Units units_of(host::Host& host, std::vector<std::string>& unknown) {
 
 std::optional<NfsDeclaration> read_unit(host::Host& host, const std::string& name,
                                         const Units& units, std::vector<std::string>& unknown) {
-  auto found = host::read_unit_files(host, name);
+  auto found = host::read_unit_files(host, name, kept_mount_unit);
   std::move(found.unknown.begin(), found.unknown.end(), std::back_inserter(unknown));
   if (found.files.empty() || found.files.front().path != found.path) return std::nullopt;
   std::string text;
@@ -165,6 +176,40 @@ std::vector<NfsDeclaration> parse_fstab(std::string_view fstab) {
   return declarations;
 }
 
+std::string kept_fstab(std::string_view fstab) {
+  return host::keep_lines(fstab, [](std::string_view line) -> std::string {
+    const auto words = split_words(line);
+    if (words.size() < 4 || words[0].starts_with('#') || !is_nfs_type(words[2])) return "";
+    return std::string(words[0]) + " " + std::string(words[1]) + " " + std::string(words[2]) + " " +
+           kept_options(words[3]) + " 0 0";
+  });
+}
+
+/// A drop-in of a mount unit may have any of these lines alone, so the lines decide, not the whole.
+std::string kept_mount_unit(std::string_view text) {
+  constexpr std::string_view kSection = "[Mount]";
+  const auto values = section_of(text, kSection);
+  const auto value = [&](std::string_view key) {
+    const auto at = values.find(key);
+    return at == values.end() ? std::string_view() : std::string_view(at->second);
+  };
+  const bool is_other = value("Type").empty()
+                            ? !value("What").empty() && !is_nfs_source(value("What"))
+                            : !is_nfs_type(value("Type"));
+  if (is_other || values.empty()) return "";
+  std::string kept;
+  const auto add = [&](std::string_view key, std::string_view what) {
+    // A line that ends in a backslash would go on in the next.
+    if (values.contains(key) && !what.ends_with('\\'))
+      kept.append(key).append("=").append(what).append("\n");
+  };
+  if (is_nfs_source(value("What"))) add("What", value("What"));
+  add("Where", value("Where"));
+  add("Type", value("Type"));
+  add("Options", kept_options(value("Options")));
+  return kept.empty() ? "" : std::string(kSection) + "\n" + kept;
+}
+
 std::string mount_unit_name(std::string_view place) {
   const auto plain = plain_place(place);
   if (plain == "/") return "-.mount";
@@ -193,7 +238,7 @@ std::optional<NfsDeclaration> parse_mount_unit(const std::string& where, std::st
   NfsDeclaration unit;
   std::tie(unit.server, unit.path) = split_nfs_source(*what);
   // Without a type mount(8) takes SERVER:/PATH for NFS.
-  if (!is_nfs_type(*type) && !(type->empty() && !unit.path.empty())) return std::nullopt;
+  if (!is_nfs_type(*type) && !(type->empty() && is_nfs_source(*what))) return std::nullopt;
   unit.where = where;
   unit.mount_point = plain_place(*place);
   unit.options = *options;
@@ -213,49 +258,11 @@ std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
   for (const auto& name : units.names) {
     if (auto unit = read_unit(host, name, units, unknown)) found.push_back(*std::move(unit));
   }
-  const auto fstab = host.read("/etc/fstab");
+  const auto fstab = host.read_keeping("/etc/fstab", kept_fstab);
   if (!fstab) unknown.push_back(fstab.error().message);
   if (!fstab || !*fstab) return found;
   for (auto& line : parse_fstab(**fstab)) found.push_back(std::move(line));
   return found;
-}
-
-bool is_nfs_file(std::string_view path) {
-  const auto is_unit = std::ranges::any_of(host::kUnitFolders, [&](std::string_view folder) {
-    return path.starts_with(std::string(folder) + "/");
-  });
-  return is_unit || path == "/etc/fstab" ||
-         (path.starts_with("/proc/") &&
-          (path.ends_with("/mountstats") || path.ends_with("/mountinfo")));
-}
-
-std::string only_nfs(std::string_view path, std::string_view text) {
-  const bool is_unit = !path.starts_with("/proc/") && path != "/etc/fstab";
-  const bool is_statistics = path.ends_with("/mountstats");
-  std::string kept;
-  bool is_inside = false;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size() - 1) + 1;
-    const auto line = text.substr(at, end - at);
-    at = end;
-    const auto words = split_words(line);
-    if (words.empty()) continue;
-    if (is_unit) {
-      const auto key = trim(line.substr(0, line.find('=')));
-      const bool is_key = key == "What" || key == "Where" || key == "Type" || key == "Options";
-      is_inside = is_key || (is_inside && kept.ends_with("\\\n"));
-      if (!is_inside && key != "[Mount]") continue;
-    } else if (is_statistics) {
-      if (words[0] == "device") is_inside = words.size() > 7 && is_nfs_type(words[7]);
-      if (!is_inside || (words[0] != "device" && words[0] != "opts:" && words[0] != "xprt:"))
-        continue;
-    } else if (std::ranges::none_of(words, is_nfs_type) || words[0].starts_with('#')) {
-      continue;
-    }
-    kept += line;
-  }
-  const bool is_ours = kept.find(":/") != std::string::npos;  // a source of NFS
-  return is_unit && !is_ours && path.ends_with(kSuffix) ? "" : kept;
 }
 
 Result<std::vector<NfsDeclaration>> parse_nfs_manifests(const std::string& file,

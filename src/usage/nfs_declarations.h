@@ -43,13 +43,11 @@ std::string mount_unit_name(std::string_view place);
 std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
                                                   std::vector<std::string>& unknown);
 
-/// Whether a path is one that NFS is read from: the mounts of a process, /etc/fstab, a folder of
-/// units.
-bool is_nfs_file(std::string_view path);
-
-/// The lines of such a file that are about NFS, unchanged. The others are left out, because other
-/// file systems may have passwords among their options. "" for a unit that is not of NFS.
-std::string only_nfs(std::string_view path, std::string_view text);
+/// What a recording keeps of /etc/fstab, and of the files of a mount unit: the lines of NFS with
+/// the options that NFS knows. Those of other file systems may be passwords. "" for a file of a
+/// unit that is not of NFS.
+std::string kept_fstab(std::string_view fstab);
+std::string kept_mount_unit(std::string_view text);
 
 /// A text of YAML or JSON documents, as kubectl prints them, lists included: the mount units of
 /// each MachineConfig, and each PersistentVolume of NFS or of the NFS CSI driver. Other kinds are

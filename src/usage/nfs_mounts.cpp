@@ -2,11 +2,14 @@
 #include "usage/nfs_mounts.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
+#include "host/keep.h"
 #include "host/mounts.h"
 
 namespace railhead::usage {
@@ -14,6 +17,127 @@ namespace {
 
 constexpr std::size_t kMaxMounts = 4096;
 constexpr unsigned kMaxTransports = 256;  // nconnect= ends at 16, trunking makes few more
+
+/// Sources: nfs(5), mount(8) "FILESYSTEM-INDEPENDENT MOUNT OPTIONS", systemd.mount(5); what the
+/// kernel shows, Linux fs/nfs/super.c, nfs_show_mount_options().
+constexpr auto kOptions = std::to_array<std::string_view>({"ro",
+                                                           "rw",
+                                                           "soft",
+                                                           "hard",
+                                                           "softerr",
+                                                           "softreval",
+                                                           "nosoftreval",
+                                                           "timeo",
+                                                           "retrans",
+                                                           "rsize",
+                                                           "wsize",
+                                                           "ac",
+                                                           "noac",
+                                                           "acregmin",
+                                                           "acregmax",
+                                                           "acdirmin",
+                                                           "acdirmax",
+                                                           "actimeo",
+                                                           "bg",
+                                                           "fg",
+                                                           "nconnect",
+                                                           "max_connect",
+                                                           "trunkdiscovery",
+                                                           "notrunkdiscovery",
+                                                           "rdirplus",
+                                                           "nordirplus",
+                                                           "retry",
+                                                           "sec",
+                                                           "sharecache",
+                                                           "nosharecache",
+                                                           "resvport",
+                                                           "noresvport",
+                                                           "lookupcache",
+                                                           "fsc",
+                                                           "nofsc",
+                                                           "proto",
+                                                           "udp",
+                                                           "tcp",
+                                                           "rdma",
+                                                           "port",
+                                                           "mountport",
+                                                           "mountproto",
+                                                           "mounthost",
+                                                           "mountvers",
+                                                           "mountaddr",
+                                                           "namlen",
+                                                           "nfsvers",
+                                                           "vers",
+                                                           "v3",
+                                                           "v4",
+                                                           "v4.0",
+                                                           "v4.1",
+                                                           "v4.2",
+                                                           "lock",
+                                                           "nolock",
+                                                           "cto",
+                                                           "nocto",
+                                                           "acl",
+                                                           "noacl",
+                                                           "local_lock",
+                                                           "minorversion",
+                                                           "clientaddr",
+                                                           "migration",
+                                                           "nomigration",
+                                                           "xprtsec",
+                                                           "write",
+                                                           "addr",
+                                                           "bsize",
+                                                           "remoteports",
+                                                           "spread",
+                                                           "localports",
+                                                           "spread_reads",
+                                                           "spread_writes",
+                                                           "intr",
+                                                           "nointr",
+                                                           "posix",
+                                                           "noposix",
+                                                           "async",
+                                                           "sync",
+                                                           "atime",
+                                                           "noatime",
+                                                           "auto",
+                                                           "noauto",
+                                                           "defaults",
+                                                           "dev",
+                                                           "nodev",
+                                                           "diratime",
+                                                           "nodiratime",
+                                                           "exec",
+                                                           "noexec",
+                                                           "group",
+                                                           "users",
+                                                           "nouser",
+                                                           "owner",
+                                                           "iversion",
+                                                           "noiversion",
+                                                           "mand",
+                                                           "nomand",
+                                                           "_netdev",
+                                                           "nofail",
+                                                           "relatime",
+                                                           "norelatime",
+                                                           "strictatime",
+                                                           "nostrictatime",
+                                                           "lazytime",
+                                                           "nolazytime",
+                                                           "suid",
+                                                           "nosuid",
+                                                           "silent",
+                                                           "loud",
+                                                           "remount",
+                                                           "bind",
+                                                           "rbind",
+                                                           "x-systemd.automount",
+                                                           "x-systemd.mount-timeout",
+                                                           "x-systemd.idle-timeout",
+                                                           "x-systemd.device-timeout",
+                                                           "x-initrd.mount"});
 
 std::string not_as_written(std::size_t number, std::string_view line) {
   return "mountstats: line " + std::to_string(number) + ": " + in_quotes(trim(line));
@@ -91,12 +215,12 @@ NfsMount* at_place(std::vector<NfsMount>& mounts, const std::string& place) {
 
 /// A file of process 1, or of this process where that one cannot be read. `of_machine` says which.
 Result<std::optional<std::string>> read_of_machine(host::Host& host, const std::string& name,
-                                                   bool& of_machine) {
-  auto text = host.read("/proc/1/" + name);
+                                                   host::Keep keep, bool& of_machine) {
+  auto text = host.read_keeping("/proc/1/" + name, keep);
   of_machine = text && *text;
   // A file that is too large is not replaced by that of this process, which may see fewer mounts.
   if (of_machine || (!text && text.error().code == ErrorCode::too_large)) return text;
-  return host.read("/proc/self/" + name);
+  return host.read_keeping("/proc/self/" + name, keep);
 }
 
 /// Every process has mounts, so what has no line of one is not this file. Source: Linux
@@ -117,6 +241,73 @@ std::optional<std::string_view> mount_option(std::string_view options, std::stri
     return equal == std::string_view::npos ? std::string_view() : word.substr(equal + 1);
   }
   return std::nullopt;
+}
+
+bool is_nfs_source(std::string_view source) {
+  const auto [server, path] = split_nfs_source(source);
+  const bool is_bracketed = server.starts_with('[') && server.ends_with(']');
+  const auto name = is_bracketed ? std::string_view(server).substr(1, server.size() - 2) : server;
+  return path.starts_with('/') && !path.starts_with("//") &&
+         host::is_made_of(name, is_bracketed ? ":.%" : ".-_%\\");
+}
+
+std::string kept_options(std::string_view options) {
+  std::vector<std::string> kept;
+  for (const auto word : split(options, ',')) {
+    const auto option = trim(word);
+    const auto equal = std::min(option.find('='), option.size());
+    const bool is_known = contains(kOptions, option.substr(0, equal));
+    const bool is_plain = equal == option.size() || equal + 1 == option.size() ||
+                          host::is_made_of(option.substr(equal + 1), "._:/-[]%");
+    if (is_known && is_plain) kept.emplace_back(option);
+    if (is_known && !is_plain) kept.push_back(std::string(option.substr(0, equal)) + "=?");
+    // A specifier of systemd: the unit cannot be read without it.
+    if (!is_known && option.find('%') != std::string_view::npos) kept.emplace_back("%i");
+  }
+  return kept.empty() && !options.empty() ? "defaults" : join(kept, ",");
+}
+
+std::string kept_mountstats(std::string_view content) {
+  bool is_inside = false;
+  auto kept = host::keep_lines(content, [&](std::string_view line) -> std::string {
+    const auto words = split_words(line);
+    if (words.empty()) return "";
+    if (words[0] == "device") {
+      is_inside = mount_of(words).has_value() && is_nfs_type(words[7]);
+      return is_inside ? std::string(line) : "";
+    }
+    if (!is_inside) return "";
+    if (words[0] == "opts:" && words.size() > 1) return "\topts:\t" + kept_options(words[1]);
+    if (words[0] != "xprt:") return "";
+    std::string numbers = "\txprt:\t";
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const bool is_kept = parse_unsigned(words[i]) || (i == 1 && host::is_made_of(words[1], ""));
+      numbers += (i == 1 ? "" : " ") + (is_kept ? std::string(words[i]) : "?");
+    }
+    return numbers;
+  });
+  // A text that is cut off stays so.
+  if (is_inside && !content.ends_with('\n')) kept.pop_back();
+  return kept;
+}
+
+std::string kept_mountinfo(std::string_view content) {
+  return host::keep_lines(content, [](std::string_view line) -> std::string {
+    const auto at = host::parse_mount_line(line);
+    if (!at || !is_nfs_type(at->type)) return "";
+    const auto words = split_words(line);
+    const std::vector<std::string> kept = {std::string(at->id),
+                                           std::string(at->parent),
+                                           std::string(at->device),
+                                           std::string(words[3]),
+                                           std::string(words[4]),
+                                           kept_options(words[5]),
+                                           "-",
+                                           std::string(at->type),
+                                           std::string(at->source),
+                                           kept_options(at->options)};
+    return join(kept, " ");
+  });
 }
 
 bool is_rdma_protocol(std::string_view protocol) {
@@ -198,12 +389,12 @@ std::string plain_place(std::string_view path) {
 
 Result<std::optional<NfsMounts>> read_nfs_mounts(host::Host& host) {
   NfsMounts found;
-  auto statistics = read_of_machine(host, "mountstats", found.of_machine);
+  auto statistics = read_of_machine(host, "mountstats", kept_mountstats, found.of_machine);
   // Without any mount the file is empty.
   if (statistics && *statistics && !trim(**statistics).empty() && !says_mounts(**statistics))
     statistics = Error{ErrorCode::malformed, "mountstats: no line of a mount"};
   bool of_machine = false;
-  const auto mountinfo = read_of_machine(host, "mountinfo", of_machine);
+  const auto mountinfo = read_of_machine(host, "mountinfo", kept_mountinfo, of_machine);
   const bool has_list = mountinfo && *mountinfo;
   if (statistics && *statistics) {
     found.mounts = parse_mountstats(**statistics);

@@ -73,6 +73,17 @@ bool is_nfs_type(std::string_view type);  ///< "nfs", "nfs4"
 /// A path without the slashes that mean nothing: "/data/b" for "//data/b/".
 std::string plain_place(std::string_view path);
 
+/// Whether it is SERVER:/PATH with a name or an address for SERVER, and not the URL, the user or
+/// the list of monitors of another file system.
+bool is_nfs_source(std::string_view source);
+
+/// Of a list of options those that mount(8), nfs(5) and systemd.mount(5) know.
+std::string kept_options(std::string_view options);
+
+/// What a recording keeps of a process's mountstats and mountinfo: the lines of NFS.
+std::string kept_mountstats(std::string_view content);
+std::string kept_mountinfo(std::string_view content);
+
 /// The value of `key` in "a,key=value,b": empty for a plain word, absent where it is not there.
 std::optional<std::string_view> mount_option(std::string_view options, std::string_view key);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usage/processes.h"
 
+#include <algorithm>
+
 #include "base/text.h"
+#include "host/keep.h"
 
 namespace railhead::usage {
 namespace {
@@ -14,8 +17,40 @@ std::optional<std::uint32_t> parse_pid(std::string_view text) {
   return static_cast<std::uint32_t>(*number);
 }
 
+bool is_pid(std::string_view name) {
+  return parse_pid(name).has_value();
+}
+
 std::string folder_of(const std::string& proc_dir, std::uint32_t id) {
   return proc_dir + "/" + std::to_string(id);
+}
+
+/// Of the lines one that names the container as all do.
+std::string kept_cgroup(std::string_view content) {
+  const auto all = container_of_cgroup(content);
+  if (!all) return content.empty() ? "" : "0::/\n";
+  for (const auto line : split(content, '\n')) {
+    const auto path = line.substr(std::min(line.rfind(':'), line.size()));
+    const auto kept = "0:" + std::string(path) + "\n";
+    if (container_of_cgroup(kept) == all) return kept;
+  }
+  return std::string(content);
+}
+
+/// The name, and what parse_stat() reads.
+std::string kept_stat(std::string_view content) {
+  const auto process = parse_stat(content);
+  if (!process) return content.empty() ? "" : "?\n";
+  constexpr std::string_view kBetween = " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 ";
+  return "0 (" + process->name + ") " + (process->leaderless ? "Z " : "S ") +
+         std::to_string(process->parent) + std::string(kBetween) +
+         (process->leaderless ? "2 0 " : "1 0 ") + std::to_string(process->start_ticks) + "\n";
+}
+
+std::string kept_status(std::string_view content) {
+  return host::keep_lines(content, [](std::string_view line) -> std::string {
+    return line.starts_with("Tgid:") ? std::string(line) : "";
+  });
 }
 
 std::optional<std::uint32_t> thread_group(std::string_view status) {
@@ -27,7 +62,7 @@ std::optional<std::uint32_t> thread_group(std::string_view status) {
 }
 
 Result<std::optional<ContainerPlace>> read_place(host::Host& host, const std::string& folder) {
-  const auto text = TRY(host.read(folder + "/cgroup"));
+  const auto text = TRY(host.read_keeping(folder + "/cgroup", kept_cgroup));
   return text ? container_of_cgroup(*text) : std::nullopt;
 }
 
@@ -35,11 +70,11 @@ Result<std::optional<ContainerPlace>> read_place(host::Host& host, const std::st
 void add_process(host::Host& host, const std::string& proc_dir, std::uint32_t id,
                  ProcessTable& table) {
   const auto folder = folder_of(proc_dir, id);
-  const auto cgroup = host.read(folder + "/cgroup");
+  const auto cgroup = host.read_keeping(folder + "/cgroup", kept_cgroup);
   if (!cgroup) table.doubt = cgroup.error().message;
   auto place = cgroup && *cgroup ? container_of_cgroup(**cgroup) : std::nullopt;
   if (!cgroup || (*cgroup && !place)) return;
-  const auto stat = host.read(folder + "/stat");
+  const auto stat = host.read_keeping(folder + "/stat", kept_stat);
   if (!stat) table.doubt = stat.error().message;
   auto process = stat && *stat ? parse_stat(**stat) : std::nullopt;
   if (!process) return;  // it has ended
@@ -94,7 +129,7 @@ bool is_still(host::Host& host, const std::string& proc_dir, const ProcessTable&
               std::uint32_t id) {
   const auto known = table.by_id.find(id);
   if (known == table.by_id.end()) return true;
-  const auto stat = host.read(folder_of(proc_dir, id) + "/stat");
+  const auto stat = host.read_keeping(folder_of(proc_dir, id) + "/stat", kept_stat);
   const auto now = stat && *stat ? parse_stat(**stat) : std::nullopt;
   return now && now->start_ticks == known->second.start_ticks;
 }
@@ -102,10 +137,10 @@ bool is_still(host::Host& host, const std::string& proc_dir, const ProcessTable&
 Result<std::optional<ProcessUse>> read_process_use(host::Host& host, const std::string& proc_dir,
                                                    std::uint32_t id) {
   const auto folder = folder_of(proc_dir, id);
-  const auto stat = TRY(host.read(folder + "/stat"));
+  const auto stat = TRY(host.read_keeping(folder + "/stat", kept_stat));
   auto process = stat ? parse_stat(*stat) : std::nullopt;
   if (!process) return std::optional<ProcessUse>();
-  const auto status = TRY(host.read(folder + "/status"));
+  const auto status = TRY(host.read_keeping(folder + "/status", kept_status));
   process->id = id;
   process->process = (status ? thread_group(*status) : std::nullopt).value_or(id);
   process->place = TRY(read_place(host, folder));
@@ -115,7 +150,7 @@ Result<std::optional<ProcessUse>> read_process_use(host::Host& host, const std::
 Result<ProcessTable> read_processes(host::Host& host, const std::string& proc_dir,
                                     const std::set<std::uint32_t>& threads) {
   ProcessTable table;
-  const auto names = TRY(host.list(proc_dir));
+  const auto names = TRY(host.list_keeping(proc_dir, is_pid));
   if (!names) return Error{ErrorCode::unavailable, proc_dir + ": no such directory"};
   for (const auto& name : *names) {
     const auto id = parse_pid(name);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "container/job_arguments.h"
 #include "host/host_error.h"
+#include "host/keep.h"
 #include "host/netlink.h"
 #include "usage/usage.h"
 
@@ -95,7 +96,7 @@ void tell_failed_from_gone(RdmaDeviceUse& use) {
 }
 
 std::optional<std::uint64_t> read_uptime(host::Host& host, const std::string& proc_dir) {
-  const auto text = host.read(proc_dir + "/uptime");
+  const auto text = host.read_keeping(proc_dir + "/uptime", host::keep_first_number);
   return text && *text ? parse_uptime(**text) : std::nullopt;
 }
 
@@ -121,7 +122,7 @@ class CounterSum {
 
  private:
   std::optional<std::uint64_t> read(const std::string& path) {
-    const auto text = host_.read(path);
+    const auto text = host_.read_keeping(path, host::keep_numbers);
     if (text && !*text) return std::nullopt;
     const auto number = text ? parse_unsigned(trim(**text)) : Result<std::uint64_t>(text.error());
     is_whole_ = is_whole_ && number;
@@ -274,7 +275,8 @@ container::JobSize read_job(host::Host& host, const std::string& proc_dir,
   container::JobSize job;
   std::size_t left = kArgumentBytes;
   for (std::size_t i = 0; i < std::min(processes.size(), kCommandLines); ++i) {
-    const auto text = host.read(proc_dir + "/" + std::to_string(processes[i]) + "/cmdline");
+    const auto text = host.read_keeping(proc_dir + "/" + std::to_string(processes[i]) + "/cmdline",
+                                        shortened_command_line);
     if (!text || !*text) continue;
     if ((*text)->size() > left) break;
     left -= (*text)->size();

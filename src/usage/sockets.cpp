@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "host/keep.h"
 
 namespace railhead::usage {
 namespace {
@@ -23,6 +24,34 @@ bool is_loopback(std::string_view address) {
 
 std::string_view address_of(std::string_view end) {
   return end.substr(0, end.find(':'));
+}
+
+/// Established ones, with the addresses, which decide whether one leads elsewhere, and the inode.
+std::string kept_connections(std::string_view content) {
+  return host::keep_lines(content, [](std::string_view line) -> std::string {
+    constexpr std::string_view kAddress = "0123456789ABCDEF:";
+    const auto words = split_words(line);
+    const bool is_read = words.size() >= 10 && words[3] == kEstablished &&
+                         words[1].find_first_not_of(kAddress) == std::string_view::npos &&
+                         words[2].find_first_not_of(kAddress) == std::string_view::npos &&
+                         parse_unsigned(words[9]);
+    if (!is_read) return "";
+    return "0: " + std::string(words[1]) + " " + std::string(words[2]) + " 01 0 0 0 0 0 " +
+           std::string(words[9]);
+  });
+}
+
+/// Bytes alone: a container names its netdevs as it likes.
+std::string kept_netdevs(std::string_view content) {
+  return host::keep_lines(content, [](std::string_view line) -> std::string {
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos || trim(line.substr(0, colon)) == "lo") return "";
+    const auto words = split_words(line.substr(colon + 1));
+    const bool is_read = words.size() >= 16 && parse_unsigned(words[0]) && parse_unsigned(words[8]);
+    if (!is_read) return "";
+    return "net: " + std::string(words[0]) + " 0 0 0 0 0 0 0 " + std::string(words[8]) +
+           " 0 0 0 0 0 0 0";
+  });
 }
 
 }  // namespace
@@ -55,7 +84,7 @@ std::uint64_t netdev_bytes(std::string_view text) {
 Networks::Connections Networks::read_tables(const std::string& folder) {
   Connections all;
   for (const auto* name : {"/net/tcp", "/net/tcp6"}) {
-    const auto text = host_.read(folder + name);
+    const auto text = host_.read_keeping(folder + name, kept_connections);
     if (!text) all.doubt = text.error().message;
     all.there = all.there || !text || *text;
     if (!text || !*text) continue;
@@ -108,8 +137,8 @@ Result<NetworkUse> Networks::use_of(const std::vector<std::uint32_t>& processes,
     use.own = **mine != *node;
     const auto& found = connections_of(process, **mine, use.own);
     using Text = Result<std::optional<std::string>>;
-    const Text devices =
-        use.own ? host_.read(folder + "/net/dev") : Text(std::optional<std::string>());
+    const Text devices = use.own ? host_.read_keeping(folder + "/net/dev", kept_netdevs)
+                                 : Text(std::optional<std::string>());
     if (!found.there || !is_still(host_, proc_dir_, table_, process)) continue;
     if (devices && *devices) use.bytes = netdev_bytes(**devices);
     std::vector<host::TcpSocket> theirs;

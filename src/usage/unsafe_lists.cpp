@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "host/keep.h"
 
 namespace railhead::usage {
 namespace {
@@ -26,23 +27,36 @@ std::string_view version_behind(std::string_view text, std::string_view label) {
   return text.substr(0, text.find_first_not_of("0123456789."));
 }
 
-std::string text_at(host::Host& host, const std::string& path) {
-  const auto text = host.read(path);
+/// The release of upstream.
+std::string kept_signature(std::string_view content) {
+  const auto words = split_words(content);
+  const bool is_read = words.size() > 1 && host::is_made_of(words.back(), ".-");
+  return is_read ? "Ubuntu " + std::string(words.back()) + "\n" : host::keep_presence(content);
+}
+
+/// Without who built it, and where.
+std::string kept_version(std::string_view content) {
+  const auto debian = version_behind(content, "Debian ");
+  return debian.empty() ? host::keep_presence(content) : "Debian " + std::string(debian) + "\n";
+}
+
+std::string text_at(host::Host& host, const std::string& path, host::Keep keep) {
+  const auto text = host.read_keeping(path, keep);
   return text && *text ? std::string(trim(**text)) : std::string();
 }
 
 /// Debian's release is 6.1.0-37-amd64 where upstream's is 6.1.140: /proc/version says
 /// "… Debian 6.1.140-1 …". Ubuntu's /proc/version_signature: "Ubuntu 6.8.0-45.45-generic 6.8.12".
 std::string upstream_release(host::Host& host, const std::string& proc_dir) {
-  const auto signature = text_at(host, proc_dir + "/version_signature");
+  const auto signature = text_at(host, proc_dir + "/version_signature", kept_signature);
   if (const auto last = signature.rfind(' '); last != std::string::npos) {
     return signature.substr(last + 1);
   }
-  const auto version = text_at(host, proc_dir + "/version");
+  const auto version = text_at(host, proc_dir + "/version", kept_version);
   if (const auto debian = version_behind(version, "Debian "); !debian.empty()) {
     return std::string(debian);
   }
-  return text_at(host, proc_dir + "/sys/kernel/osrelease");
+  return text_at(host, proc_dir + "/sys/kernel/osrelease", host::keep_line);
 }
 
 }  // namespace

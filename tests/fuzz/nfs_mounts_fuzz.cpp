@@ -23,5 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // No verdict of RDMA without a connection that is.
     if (use.verdict == railhead::proof::NfsVerdict::rdma && mount.transports.empty()) std::abort();
   }
+  // What a snapshot keeps is kept of that, too.
+  for (const auto keep : {railhead::usage::kept_mountstats, railhead::usage::kept_mountinfo,
+                          railhead::usage::kept_fstab, railhead::usage::kept_mount_unit}) {
+    const auto kept = keep(text);
+    if (keep(kept) != kept) std::abort();
+  }
   return 0;
 }

@@ -7,13 +7,12 @@
 #include <string_view>
 
 #include "data/toml.h"
-#include "system/shorten.h"
+#include "system/kept_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const std::string path = "/etc/containerd/config.toml";
-  const auto kept = railhead::system::shortened_file(path, std::string(text));
-  if (railhead::system::shortened_file(path, kept) != kept) std::abort();
+  const auto kept = railhead::system::kept_runtime_settings(text);
+  if (railhead::system::kept_runtime_settings(kept) != kept) std::abort();
   const railhead::data::TomlPath flag{"plugins", "io.containerd.nri.v1.nri", "disable"};
   const auto once = railhead::data::set_toml_boolean(text, flag, false);
   if (!once) return 0;

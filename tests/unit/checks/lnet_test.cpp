@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "system/shorten.h"
+#include "system/kept_files.h"
 #include "unit/checks/patients.h"
 
 namespace railhead::test {
@@ -36,8 +36,7 @@ TEST(Lnet, rdma_that_is_declared_needs_its_module) {
 }
 
 TEST(Lnet, a_snapshot_keeps_no_address) {
-  EXPECT_EQ(system::shortened_file("/proc/sys/lnet/nis", "nid status\n10.0.0.5@o2ib  up -1\nx\n"),
-            "0@o2ib up\n");
+  EXPECT_EQ(system::kept_lnet_interfaces("nid status\n10.0.0.5@o2ib  up -1\nx\n"), "0@o2ib up\n");
 }
 
 }  // namespace

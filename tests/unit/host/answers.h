@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/host.h"
@@ -12,6 +13,11 @@ template <typename T, typename Show>
 std::string shown(const Result<std::optional<T>>& result, Show show) {
   if (!result) return "error " + result.error().message;
   return *result ? show(**result) : "absent";
+}
+
+/// For Host::read_keeping(): all of it.
+inline std::string whole(std::string_view content) {
+  return std::string(content);
 }
 
 /// The answer to one of the four questions about a path, as text to be compared.
@@ -26,7 +32,7 @@ inline std::string answer(host::Host& host, unsigned question, const std::string
     return std::to_string(device.major) + ":" + std::to_string(device.minor);
   };
   switch (question % 4) {
-    case 0: return "read " + path + ": " + shown(host.read(path), same);
+    case 0: return "read " + path + ": " + shown(host.read_keeping(path, whole), same);
     case 1: return "readlink " + path + ": " + shown(host.readlink(path), same);
     case 2: return "list " + path + ": " + shown(host.list(path), names);
     default: return "device " + path + ": " + shown(host.device(path), node);

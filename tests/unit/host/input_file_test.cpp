@@ -132,7 +132,7 @@ TEST(InputFile, what_is_no_file_stays_behind_a_link_too) {
   std::filesystem::create_symlink("pipe", directory / "pipe-link");
   std::filesystem::create_symlink("pipe-link", directory / "link-link");
   std::filesystem::create_symlink(".", directory / "folder-link");
-  for (const std::string path :
+  for (const std::string& path :
        {directory / "device-link", directory / "pipe", directory / "pipe-link",
         directory / "link-link", directory / "folder-link", std::string("/dev/null")}) {
     EXPECT_FALSE(write_output_file(path, "x")) << path;

@@ -95,8 +95,36 @@ TEST(RecordingHost, a_recording_of_any_machine_answers_any_question_alike) {
 TEST(RecordingHost, directories_that_dots_left_are_kept) {
   const auto host = SnapshotHost::parse("railhead-snapshot 1\nd /a/b\nt /a/c 1\n").value();
   RecordingHost recorder(*host);
-  EXPECT_EQ(recorder.read("/a/b/../c").value(), "1\n");
+  EXPECT_EQ(recorder.read_keeping("/a/b/../c", test::whole).value(), "1\n");
   EXPECT_EQ(format_snapshot(recorder.recorded()), "railhead-snapshot 1\nd /a/b\nt /a/c 1\n");
+}
+
+std::string first_line(std::string_view content) {
+  return std::string(content.substr(0, content.find('\n') + 1));
+}
+
+std::string secret_lines(std::string_view content) {
+  return content.find("b") == std::string_view::npos ? "" : "a\nb\n";
+}
+
+std::string nothing(std::string_view /*content*/) {
+  return "";
+}
+
+TEST(RecordingHost, keeps_what_readers_need_and_of_other_files_the_name) {
+  const auto host = SnapshotHost::parse(
+                        "railhead-snapshot 1\nf /a 6\na\nb\nc\n\nl /etc/a -> /a\n"
+                        "t /other secret\nt /unasked secret\nt /useless secret\n")
+                        .value();
+  RecordingHost recorder(*host);
+  EXPECT_EQ(recorder.read_keeping("/etc/a", first_line).value(), "a\nb\nc\n") << "the whole";
+  EXPECT_EQ(recorder.read_keeping("/a", secret_lines).value(), "a\nb\nc\n");
+  ASSERT_TRUE(recorder.read("/other"));
+  ASSERT_TRUE(recorder.read_keeping("/useless", nothing));
+  ASSERT_TRUE(recorder.list_keeping("/", [](std::string_view name) { return name == "useless"; }));
+  EXPECT_EQ(format_snapshot(recorder.recorded()),
+            "railhead-snapshot 1\nd /\nf /a 4\na\nb\n\nl /etc/a -> /a\nx /other\n");
+  EXPECT_EQ(recorder.asked().at("/a"), "/etc/a");
 }
 
 /// Answers "/a" as a file, and later has something below it.
@@ -110,9 +138,9 @@ class Changing : public test::EmptyHost {
 TEST(RecordingHost, a_machine_that_changes_meanwhile_makes_a_valid_snapshot) {
   Changing host;
   RecordingHost recorder(host);
-  ASSERT_TRUE(recorder.read("/a"));
-  ASSERT_TRUE(recorder.read("/a-b"));
-  ASSERT_TRUE(recorder.read("/a/b"));
+  ASSERT_TRUE(recorder.read_keeping("/a", test::whole));
+  ASSERT_TRUE(recorder.read_keeping("/a-b", test::whole));
+  ASSERT_TRUE(recorder.read_keeping("/a/b", test::whole));
   EXPECT_EQ(format_snapshot(recorder.recorded()),
             "railhead-snapshot 1\nd /a\nf /a-b 4\n/a-b\nf /a/b 4\n/a/b\n");
 }
@@ -128,7 +156,7 @@ TEST(RecordingHost, a_failure_keeps_its_errno) {
 TEST(RecordingHost, records_links_on_the_way_and_nothing_that_was_not_asked_for) {
   const auto host = machine();
   RecordingHost recorder(*host);
-  ASSERT_TRUE(recorder.read("/sys/class/infiniband/mlx5_0/node_type"));
+  ASSERT_TRUE(recorder.read_keeping("/sys/class/infiniband/mlx5_0/node_type", test::whole));
   EXPECT_EQ(
       format_snapshot(recorder.recorded()),
       "railhead-snapshot 1\n"

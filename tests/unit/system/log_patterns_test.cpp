@@ -9,7 +9,7 @@
 
 #include "node/rdma_models.h"
 #include "system/gather.h"
-#include "system/shorten.h"
+#include "system/kept_files.h"
 
 namespace railhead::test {
 namespace {
@@ -307,10 +307,12 @@ TEST(LogPatterns, a_snapshot_keeps_each_line_that_a_check_would_see) {
   for (const auto& line : kLines) {
     if (line.cause == none) continue;
     const auto record = "4,1,1,-;" + std::string(line.text) + "\n";
-    EXPECT_EQ(system::shortened_file("/dev/kmsg", record), record);
+    const auto kept = system::parse_kernel_log(system::kept_kernel_log(record));
+    ASSERT_EQ(kept.size(), 1U) << line.text;
+    EXPECT_EQ(kept[0].pattern, system::pattern_of(line.text)) << kept[0].text;
   }
   const std::string down = "4,1,1,-;ice 0000:18:00.0 ens1: NIC Link is Down\n";
-  EXPECT_EQ(system::shortened_file("/dev/kmsg", down + "6,2,2,-;audit: user=alice\n"), down);
+  EXPECT_EQ(system::kept_kernel_log(down + "6,2,2,-;audit: user=alice\n"), down + "6,2,2,-;\n");
 }
 
 TEST(KernelLog, of_endless_lines_only_the_beginning_counts) {

@@ -5,7 +5,7 @@
 
 #include "snapshot/hex_text.h"
 #include "system/gather.h"
-#include "system/shorten.h"
+#include "system/kept_files.h"
 #include "unit/link_builder.h"
 #include "unit/node/hosts.h"
 
@@ -46,8 +46,7 @@ TEST(System, what_the_kernel_says_of_a_netdev_is_known_or_not) {
 }
 
 TEST(System, of_numbers_of_devices_a_snapshot_keeps_those_of_gdrcopy) {
-  EXPECT_EQ(system::shortened_file("/proc/devices", "  1 mem\n240 gdrdrv\n241 secret\n"),
-            "240 gdrdrv\n");
+  EXPECT_EQ(system::kept_device_numbers("  1 mem\n240 gdrdrv\n241 secret\n"), "240 gdrdrv\n");
 }
 
 TEST(System, reads_only_the_parts_that_are_asked_for) {
@@ -131,39 +130,85 @@ TEST(System, cuts_the_kernels_log_into_lines_with_times) {
   EXPECT_EQ(system::parse_kernel_log(flood).size(), system::kMaxLogLines);
 }
 
-std::string kept(const std::string& path, const std::string& content) {
-  return system::shortened_file(path, content);
-}
-
-TEST(ShortenedFile, holds_no_secret_of_a_runtime) {
-  const auto text =
-      kept("/etc/containerd/config.toml",
-           "version = 2\nimports = ['conf.d/*.toml', \"/a\\rb\"]\n"
-           "[plugins.'io.containerd.grpc.v1.cri'.registry.auth]\npassword = 'secret'\n"
-           "[plugins.'io.containerd.nri.v1.nri']\ndisable = false\n");
-  EXPECT_THAT(text, Not(HasSubstr("secret")));
+TEST(KeptFiles, hold_no_secret_of_a_runtime) {
+  const std::string file =
+      "# secret\nversion = 2\nimports = ['conf.d/*.toml', \"/a\\rb\"]\n"
+      "disabled_plugins = ['io.containerd.grpc.v1.cri', 'secret of mine']\n"
+      "[plugins.'io.containerd.grpc.v1.cri'.registry.configs.'secret.example.com'.auth]\n"
+      "password = 'secret'\n[secret]\nkey = 'secret'\n"
+      "[plugins.'io.containerd.nri.v1.nri']\ndisable = false\nsocket_path = '/run/nri.sock'\n"
+      "plugin_request_timeout = '2s'\nnote = 'secret'\n";
+  const auto text = system::kept_runtime_settings(file);
   EXPECT_EQ(text,
-            "imports = ['conf.d/*.toml', ]\n[plugins.\"io.containerd.nri.v1.nri\"]\n"
-            "disable = false\n");
-  EXPECT_EQ(kept("/etc/containerd/config.toml", text), text);
-  EXPECT_EQ(kept("/etc/containerd/config.toml", "[plugins.nri]\ndisable = true\nsecret = 1\n"),
-            "[plugins.\"nri\"]\ndisable = true\n");
-  EXPECT_EQ(kept("/etc/crio/crio.conf", "[a\nsecret"), "[malformed\n");
+            "\nversion = 2\nimports = ['conf.d/*.toml', '', ]\n"
+            "disabled_plugins = ['io.containerd.grpc.v1.cri', '', ]\n"
+            "plugins.\"io.containerd.grpc.v1.cri\" = {}\n\n\n\n\n"
+            "plugins.\"io.containerd.nri.v1.nri\".disable = false\n"
+            "plugins.\"io.containerd.nri.v1.nri\".socket_path = '/run/nri.sock'\n"
+            "plugins.\"io.containerd.nri.v1.nri\".plugin_request_timeout = '2s'\n"
+            "plugins.\"io.containerd.nri.v1.nri\".note = ''\n");
+  EXPECT_EQ(system::kept_runtime_settings(text), text);
+  EXPECT_EQ(system::kept_runtime_settings("[plugins.nri]\ndisable = true\n"),
+            "\nplugins.nri.disable = true\n");
+  EXPECT_EQ(system::kept_runtime_settings(
+                "[crio.nri]\nenable-nri = true\n[crio.api]\nlisten = 'secret'\n"),
+            "\ncrio.nri.enable-nri = true\n\ncrio.api.listen = ''\n");
+  EXPECT_EQ(system::kept_runtime_settings("[a\nsecret"), "[malformed\n");
 }
 
-TEST(ShortenedFile, keeps_of_other_files_what_a_check_looks_at) {
-  EXPECT_EQ(kept("/proc/cmdline", "root=UUID=1 token=secret iommu=pt pci=noacs\n"),
-            "iommu=pt pci=noacs\n");
-  EXPECT_EQ(kept("/proc/77/comm", "bank-server\n"), "other\n");
-  EXPECT_EQ(kept("/proc/77/comm", "containerd\n"), "containerd\n");
-  EXPECT_EQ(kept("/etc/systemd/system/containerd.service.d/p.conf",
-                 "Environment=HTTPS_PROXY=user:secret@p\nLimitMEMLOCK=infinity\n"),
+TEST(KeptFiles, hold_of_others_what_a_check_looks_at) {
+  EXPECT_EQ(system::kept_kernel_arguments(
+                "root=UUID=1 token=secret iommu=pt,secret iommu_secret=1 pci=noacs,noats,"
+                "config_acs=xxx0@0000:3b:00.0 iommu.passthrough=1\n"),
+            "iommu=pt pci=noats,config_acs=xxx0@0000:3b:00.0 iommu.passthrough=1\n");
+  EXPECT_EQ(system::kept_process_name("bank-server\n"), "other\n");
+  EXPECT_EQ(system::kept_process_name("containerd\n"), "containerd\n");
+  EXPECT_EQ(system::kept_memlock("Environment=HTTPS_PROXY=user:secret@p\nLimitMEMLOCK=infinity\n"
+                                 "# LimitMEMLOCK secret\n"),
             "LimitMEMLOCK=infinity\n");
-  EXPECT_EQ(kept("/dev/kmsg", "6,1,1,-;IN=eth0 SRC=10.0.0.1\n6,2,2,-;mlx5_core: x\n"),
-            "6,2,2,-;mlx5_core: x\n");
-  EXPECT_EQ(kept("/proc/9/cmdline", std::string("c\0--token\0secret\0-c\0/x\0", 23)),
+  EXPECT_EQ(system::kept_service_arguments(std::string("c\0--token\0secret\0-c\0/x\0", 23)),
             std::string("\0-c\0/x\0", 7));
-  EXPECT_EQ(kept("/sys/class/net/eth0/mtu", "9000\n"), "9000\n");
+  EXPECT_EQ(system::kept_service_arguments(std::string("c\0--token\0secret\0", 17)),
+            std::string("\0-\0", 3));
+  EXPECT_EQ(
+      system::kept_unit("1:name=x:/secret/kubelet.service\n0::/system.slice/kubelet.service\n"),
+      "0::/kubelet.service\n");
+  EXPECT_EQ(
+      system::kept_kubelet_settings("a: secret\ncontainerRuntimeEndpoint: unix:///run/x.sock\n"),
+      "containerRuntimeEndpoint: 'unix:///run/x.sock'\n");
+  EXPECT_EQ(
+      system::kept_endpoint_argument(
+          "KUBELET_KUBEADM_ARGS=\"--token=secret --container-runtime-endpoint=/run/x.sock\"\n"),
+      "--container-runtime-endpoint=/run/x.sock\n");
+  EXPECT_EQ(system::kept_modules("ib_core 9 2 mlx5_ib,rdma_cm, Live 0xffffffffc0a00000 (OE)\n"),
+            "ib_core 0 0 - Live 0x0\n");
+  EXPECT_EQ(system::kept_boot_modules("# of alice\nrdma_ucm # secret\nib-umad\nsecret\n"),
+            "rdma_ucm\nib-umad\n");
+  EXPECT_EQ(
+      system::kept_nvidia_version(
+          "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  "
+          "(alice@build)\nGCC version:  secret\n"),
+      "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64 550.54.15 Release Build\n");
+}
+
+TEST(KeptFiles, hold_of_the_kernel_log_words_of_drivers) {
+  const auto kept = [](const std::string& line) { return system::kept_kernel_log(line + "\n"); };
+  for (const std::string line :
+       {"4,1,1,-;mlx5_core 0000:18:00.0 ens1f0np0: Link down",
+        "3,1,1,-;mlx5_core 0000:18:00.0: mlx5_cmd_out_err:838:(pid 1234): CREATE_MKEY(0x200) "
+        "op_mod(0x0) failed, status no resources(0xf), syndrome (0x1234ab), err(-11)",
+        "3,1,1,-;pcieport 0000:17:01.0: AER: PCIe Bus Error: severity=Uncorrected (Fatal)",
+        "3,1,1,-;NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus."}) {
+    EXPECT_EQ(kept(line), line + "\n");
+  }
+  EXPECT_EQ(kept("6,1,1,-;mlx5_core 0000:18:00.0: host secret01 10.1.2.3 aa:bb:cc:dd:ee:ff "
+                 "00:11:22:33:44:55 fe80::1 MT2145X00123 123456789 alice@example.com"),
+            "6,1,1,-;mlx5_core 0000:18:00.0: host \u2026 \u2026 \u2026 \u2026 \u2026 \u2026 \u2026 "
+            "\u2026@\u2026.\u2026\n");
+  EXPECT_EQ(kept("6,1,1,-;NVRM: Xid (PCI:0000:1b:00): 79, pid=1234, name=secret, GPU has fallen"),
+            "6,1,1,-;NVRM: Xid (PCI:0000:1b:00): 79, pid=1234, name=\u2026, GPU has fallen\n");
+  EXPECT_EQ(kept("6,1,1,-;IN=eth0 SRC=10.0.0.1\n secret\n6,2,2,-;audit: user=alice"),
+            "-\n6,2,2,-;\n");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "host/directory_host.h"
 #include "unit/node/hosts.h"
+#include "usage/nfs_mounts.h"
 
 namespace railhead::usage {
 namespace {
@@ -155,26 +156,39 @@ items:
 }
 
 TEST(NfsDeclarations, of_files_nothing_is_kept_but_what_is_of_nfs) {
+  EXPECT_EQ(kept_fstab("//nas/x /x cifs username=u,password=p 0 0 # was nfs\n"
+                       "nas:/a /a nfs rdma,password=p,port=1 0 0 # of alice\n"),
+            "nas:/a /a nfs rdma,port=1 0 0\n");
+  EXPECT_EQ(kept_mountinfo("36 23 0:30 / /a rw - nfs4 nas:/a rw,addr=10.0.0.1,token=t\n"
+                           "37 23 0:31 / /b rw - cifs //n/b rw,pass=p\n"),
+            "36 23 0:30 / /a rw - nfs4 nas:/a rw,addr=10.0.0.1\n");
   EXPECT_EQ(
-      only_nfs("/etc/fstab", "//nas/x /x cifs username=u,password=p 0 0\nnas:/a /a nfs rdma 0 0\n"),
-      "nas:/a /a nfs rdma 0 0\n");
-  EXPECT_EQ(
-      only_nfs("/proc/1/mountinfo",
-               "36 23 0:30 / /a rw - nfs4 nas:/a rw\n37 23 0:31 / /b rw - cifs //n/b rw,pass=p\n"),
-      "36 23 0:30 / /a rw - nfs4 nas:/a rw\n");
-  EXPECT_EQ(
-      only_nfs(
-          "/proc/1/mountstats",
-          "device x mounted on /x with fstype ext4\n"
-          "device n:/ mounted on /n with fstype nfs4\n\topts:\trw\n\tage:\t3\n\txprt:\ttcp 0 1"),
+      kept_mountstats("device x mounted on /x with fstype ext4\n"
+                      "device n:/ mounted on /n with fstype nfs4\n\topts:\trw,secret=s\n\tage:\t3\n"
+                      "\txprt:\ttcp 0 1"),
       "device n:/ mounted on /n with fstype nfs4\n\topts:\trw\n\txprt:\ttcp 0 1");
-  const std::string unit = "/etc/systemd/system/a.mount";
-  EXPECT_EQ(
-      only_nfs(unit, "[Unit]\nX=secret\n[Mount]\nWhat=n:/a\nWhere=/a\nOptions=rdma,\\\n port=1\n"),
-      "[Mount]\nWhat=n:/a\nWhere=/a\nOptions=rdma,\\\n port=1\n");
-  EXPECT_EQ(only_nfs(unit, "[Mount]\nWhat=//n/a\nWhere=/a\nType=cifs\nOptions=password=p\n"), "");
-  EXPECT_TRUE(is_nfs_file(unit));
-  EXPECT_FALSE(is_nfs_file("/sys/class/net"));
+  const std::string unit =
+      "[Unit]\nX=secret\n[Mount]\nWhat=n:/a\nWhere=/a\n# secret\nOptions=rdma,\\\n port=1,"
+      "secret=s\n";
+  const auto kept = kept_mount_unit(unit);
+  EXPECT_EQ(kept, "[Mount]\nWhat=n:/a\nWhere=/a\nOptions=rdma,port=1\n");
+  EXPECT_EQ(kept_mount_unit(kept), kept);
+}
+
+TEST(NfsDeclarations, what_is_no_server_and_path_is_not_of_nfs) {
+  for (const std::string what :
+       {"10.0.0.1:6789:/", "10.0.0.1,10.0.0.2:/", "https://jdoe:secret@dav.example.com/x",
+        "jdoe@host:/home", "//n/secret"}) {
+    EXPECT_EQ(kept_mount_unit("[Mount]\nWhat=" + what + "\nWhere=/a\n"), "") << what;
+    EXPECT_FALSE(parse_mount_unit("", "a.mount", "[Mount]\nWhat=" + what + "\nWhere=/a\n")) << what;
+  }
+  for (const std::string type : {"ceph", "cifs", "fuse.sshfs"}) {
+    EXPECT_EQ(
+        kept_mount_unit("[Mount]\nWhat=n:/a\nWhere=/a\nType=" + type + "\nOptions=secret=s\n"), "");
+  }
+  for (const std::string what : {"nas:/a", "10.0.0.1:/", "[fd00::1]:/a", "nas.example.com:/a b"}) {
+    EXPECT_TRUE(is_nfs_source(what)) << what;
+  }
 }
 
 TEST(NfsDeclarations, a_manifest_that_cannot_be_read_names_file_and_line) {
