@@ -136,13 +136,13 @@ class XmlMask {
          "dev",     "link_speed", "sm",       "gdr",    "guid",   "subsystem_device",
          "name",    "link_width", "speed",    "target", "count",  "tclass"});
     const auto name = take_name();
-    take_space();
-    const bool has_value = rest_.starts_with('=');
+    if (!name.empty()) take_space();
+    const bool has_value = !name.empty() && rest_.starts_with('=');
     if (has_value) take();
-    take_space();
+    if (has_value) take_space();
     const char quote = rest_.empty() ? ' ' : rest_.front();
     const auto end = rest_.find(quote, 1);
-    if (name.empty() || !has_value || (quote != '"' && quote != '\'') || end == rest_.npos) {
+    if (!has_value || (quote != '"' && quote != '\'') || end == rest_.npos) {
       out_ += "=\n";
       rest_ = {};
       return false;

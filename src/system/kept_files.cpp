@@ -297,9 +297,10 @@ std::string kept_nvidia_version(std::string_view content) {
     constexpr auto kKept =
         std::to_array<std::string_view>({"NVRM", "version:", "NVIDIA", "UNIX", "Open", "Kernel",
                                          "Module", "for", "x86_64", "aarch64", "Release", "Build"});
-    if (!line.starts_with("NVRM version:")) return "";
+    const auto all = split_words(line);
+    if (all.size() < 2 || all[0] != "NVRM" || all[1] != "version:") return "";
     std::vector<std::string> words;
-    for (const auto word : split_words(line)) {
+    for (const auto word : all) {
       const bool is_number =
           word.find_first_not_of("0123456789.") == std::string_view::npos && word.size() <= 16;
       if (is_number || contains(kKept, word)) words.emplace_back(word);

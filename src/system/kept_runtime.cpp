@@ -67,7 +67,8 @@ constexpr auto kPlaceKeys = std::to_array<std::string_view>(
 
 bool is_nri(std::string_view table) {
   const auto name = to_lower(table);
-  return name == "nri" || name.ends_with(".nri");
+  return name == "nri" ||
+         (name.starts_with("io.containerd.") && name.ends_with(".nri") && is_made_of(name, "._-"));
 }
 
 bool is_plugin(std::string_view name) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines of the kernel's log, the addresses in them, and what a snapshot keeps of them.
+// Lines of the kernel's log, the addresses in them, and what a snapshot keeps of them
+// and of other files of the kernel and of services.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,7 +16,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& line : lines) {
     if (railhead::system::addresses_in(line.text).size() > line.text.size()) std::abort();
   }
-  const auto kept = railhead::system::kept_kernel_log(text);
-  if (railhead::system::kept_kernel_log(kept) != kept) std::abort();
+  using namespace railhead::system;
+  for (const auto keep :
+       {kept_kernel_log, kept_kernel_arguments, kept_modules, kept_boot_modules,
+        kept_service_arguments, kept_unit, kept_kubelet_settings, kept_endpoint_argument,
+        kept_listeners, kept_process_name, kept_memlock, kept_lnet_interfaces, kept_lnet_networks,
+        kept_device_numbers, kept_nvidia_version, kept_nvidia_parameters, kept_error_total}) {
+    const auto kept = keep(text);
+    if (keep(kept) != kept) std::abort();
+  }
   return 0;
 }

@@ -153,6 +153,8 @@ TEST(KeptFiles, hold_no_secret_of_a_runtime) {
   EXPECT_EQ(system::kept_runtime_settings(
                 "[crio.nri]\nenable-nri = true\n[crio.api]\nlisten = 'secret'\n"),
             "\ncrio.nri.enable-nri = true\n\ncrio.api.listen = ''\n");
+  EXPECT_EQ(system::kept_runtime_settings("[plugins.\"secret\\r.nri\"]\ndisable = true\n"),
+            "plugins = {}\n");
   EXPECT_EQ(system::kept_runtime_settings("[a\nsecret"), "[malformed\n");
 }
 
