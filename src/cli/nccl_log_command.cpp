@@ -77,6 +77,7 @@ data::Json rank_json(const proof::NcclRank& rank, const Files& files) {
 data::Json problem_json(const proof::NcclProblem& problem, const Files& files) {
   return {{"severity", to_string(problem.severity)},
           {"meaning", report::text_or_null(problem.meaning)},
+          {"code", report::text_or_null(problem.code)},
           {"count", problem.count},
           {"host", report::text_or_null(problem.host)},
           {"file", file_name(files, problem.first.place.file)},
@@ -207,6 +208,7 @@ std::vector<std::string> nccl_problem_lines(const proof::NcclLog& log) {
   for (const auto& problem : log.problems) {
     auto line = std::string(to_string(problem.severity)) + ": ";
     if (!problem.meaning.empty()) line += problem.meaning + ": ";
+    if (problem.code == proof::kNotInTable) line += "not in a table: ";
     line += quote_text(problem.first, log.files);
     if (problem.count > 1) line += " (" + std::to_string(problem.count) + " times)";
     lines.push_back(std::move(line));
@@ -239,9 +241,10 @@ std::string headline(const proof::NcclLog& log, const proof::NcclJob& job) {
   }
   // Errors are the first of the problems.
   const auto errors = count_errors(log);
-  if (errors == 1) line += "; error: " + log.problems.front().meaning;
-  if (errors > 1) line += "; " + counted(errors, "error") + ": " + log.problems.front().meaning;
-  return line;
+  if (errors == 0) return line;
+  const auto& first = log.problems.front();
+  line += errors == 1 ? "; error: " : "; " + counted(errors, "error") + ": ";
+  return line + (first.meaning.empty() ? "not in a table: " + first.first.text : first.meaning);
 }
 
 report::Report nccl_log_report(const proof::NcclLog& log, const proof::NcclJob& job,

@@ -2,6 +2,7 @@
 #include "proof/nccl_job.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,6 +13,34 @@ namespace railhead::proof {
 namespace {
 
 constexpr std::string_view kAskForInfo = "run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET";
+
+struct LibraryLevel {
+  std::string_view library;
+  std::string_view variables;  ///< with which it says what it uses
+};
+
+/// Sources: UCX src/ucs/config/global_opts.c, NVSHMEM src/modules/transport/common/env_defs.h,
+/// Mooncake src/config.cpp, NIXL src/api/python/logging.py, libfabric man/fabric.7.
+constexpr std::array kLevels = {
+    LibraryLevel{"UCX", "UCX_LOG_LEVEL=info UCX_PROTO_INFO=y"},
+    LibraryLevel{"NVSHMEM", "NVSHMEM_DEBUG=INFO NVSHMEM_DEBUG_SUBSYS=INIT,TRANSPORT"},
+    LibraryLevel{"Mooncake", "MC_LOG_LEVEL=INFO"},
+    LibraryLevel{"NIXL", "NIXL_LOG_LEVEL=INFO, and its UCX with UCX_LOG_LEVEL=info"},
+    LibraryLevel{"libfabric", "FI_LOG_LEVEL=info"}};
+
+/// What the libraries that the log is of have to be asked; "" where it has words of none.
+std::string ask_other_libraries(const NcclLog& log) {
+  std::vector<std::string> names;
+  std::vector<std::string> asks;
+  for (const auto& level : kLevels) {
+    if (log.other_libraries.count(level.library) == 0) continue;
+    names.emplace_back(level.library);
+    asks.emplace_back(level.variables);
+  }
+  if (names.empty()) return "";
+  return "the lines of " + join(names, " and ") +
+         " in this log do not say which transport was used: run with " + join(asks, ", and with ");
+}
 
 std::string name_of(const NcclLog& log, std::size_t file) {
   return log.files[file].empty() ? "the log" : log.files[file];
@@ -205,6 +234,7 @@ std::string why_of(const NcclLog& log, const NcclJob& job) {
     return name_of(log, first.file) + " is " + first.what + ": " + first.remedy + " makes it text";
   }
   if (log.records == 0 && job.ranks.empty()) {
+    if (auto ask = ask_other_libraries(log); !ask.empty()) return ask;
     return "no message of NCCL at level INFO is in this log: " + std::string(kAskForInfo);
   }
   if (job.ranks.empty() || std::all_of(job.ranks.begin(), job.ranks.end(), is_silent)) {

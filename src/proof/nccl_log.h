@@ -147,6 +147,7 @@ struct NcclLog {
   /// By host, of two at most: the ranks whose trees it printed.
   std::map<std::string, std::set<unsigned>, std::less<>> tree_ranks;
   std::set<std::string> versions;
+  std::set<std::string_view> other_libraries;  ///< whose words it has: UCX, NVSHMEM and others
   std::vector<NcclProcess> processes;
   std::vector<NcclWorker> workers;
   std::vector<NcclProblem> problems;

@@ -27,6 +27,7 @@ const char* library_of(std::string_view line) {
 }  // namespace
 
 void NcclLogReader::read_foreign(std::string_view line) {
+  if (const auto library = library_in(line); !library.empty()) log_.other_libraries.insert(library);
   if (transport_may_hide_tcp(line)) doubt(NcclDoubt::broken, line);
   const auto shows = problems_.read_foreign(line, place());
   if (const auto completion = fabric_completion(line); completion && providers_.size() < kMaxPids) {

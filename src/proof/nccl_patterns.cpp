@@ -8,12 +8,6 @@ namespace {
 
 using enum NcclSeverity;
 
-constexpr std::string_view kRegistration =
-    "memory could not be registered: raise RLIMIT_MEMLOCK of the container; for memory of a GPU "
-    "load nvidia_peermem or use DMA-BUF";
-constexpr std::string_view kResources =
-    "a queue of the device could not be made: raise RLIMIT_MEMLOCK of the container, or too many "
-    "queue pairs are in use";
 constexpr std::string_view kTopology =
     "the PCI tree is incomplete, as on virtual machines: NCCL_TOPO_FILE is needed";
 
@@ -27,30 +21,60 @@ constexpr std::array kWarnings = {
                 warning,
                 "NCCL 2.3 to 2.22, src/transport/net_ib.cc",
                 "a device reported an event while the job ran: link, firmware or driver"},
-    NcclPattern{
-        {"Call to ibv_reg_mr"}, error, "NCCL 2.3 to 2.30, src/misc/ibvwrap.cc", kRegistration},
-    NcclPattern{{"Call to ibv_reg_dmabuf_mr"},
-                error,
-                "NCCL 2.13 to 2.30, src/misc/ibvwrap.cc",
-                kRegistration},
-    NcclPattern{{"Call to ibv_", " failed", "Cannot allocate memory"},
+    NcclPattern{{"Call to ibv_reg_"},
                 error,
                 "NCCL 2.3 to 2.30, src/misc/ibvwrap.cc",
-                kRegistration},
+                "",
+                NcclShows::nothing,
+                Verb::register_memory},
+    NcclPattern{{"Call to mlx5dv_reg_"},
+                error,
+                "NCCL 2.27 to 2.30, src/misc/mlx5dvwrap.cc",
+                "",
+                NcclShows::nothing,
+                Verb::register_memory},
     NcclPattern{{"Call to ibv_modify_qp failed"},
                 error,
                 "NCCL 2.3 to 2.30, src/misc/ibvwrap.cc",
-                "a connection could not be made: GID of a network device that is not in this "
-                "network namespace, MTU or route"},
+                "",
+                NcclShows::nothing,
+                Verb::modify_queue},
+    NcclPattern{{"Call to ibv_create_ah"},
+                error,
+                "NCCL 2.3 to 2.30, src/misc/ibvwrap.cc",
+                "",
+                NcclShows::nothing,
+                Verb::address_handle},
     NcclPattern{{"Call to ibv_create_", " failed"},
                 error,
                 "NCCL 2.1 to 2.30, src/misc/ibvwrap.cc",
-                kResources},
+                "",
+                NcclShows::nothing,
+                Verb::create_queue},
+    NcclPattern{{"mlx5dv_create_qp failed"},
+                error,
+                "NCCL 2.28 to 2.30, src/transport/net_ib/connect.cc",
+                "",
+                NcclShows::nothing,
+                Verb::create_queue},
     NcclPattern{{"Call to ibv_open_device failed"},
                 warning,
                 "NCCL 2.3 to 2.30, src/misc/ibvwrap.cc",
-                "a device is listed and may not be opened: its node under /dev/infiniband is not "
-                "the container's"},
+                "",
+                NcclShows::nothing,
+                Verb::open_device},
+    NcclPattern{{"Call to ibv_alloc_pd", " failed"},
+                error,
+                "NCCL 2.3 to 2.30, src/misc/ibvwrap.cc",
+                "",
+                NcclShows::nothing,
+                Verb::protection_domain},
+    NcclPattern{{"Call to ibv_query_gid", " failed"},
+                error,
+                "NCCL 2.3 to 2.30, src/misc/ibvwrap.cc",
+                "",
+                NcclShows::nothing,
+                Verb::query_gid},
     NcclPattern{{"Call to ibv_query_port", " failed"},
                 warning,
                 "NCCL 2.3 to 2.30, src/transport/net_ib/init.cc",
@@ -188,11 +212,15 @@ constexpr std::array kWarnings = {
     NcclPattern{{"NET/OFI", "nable to register memory"},
                 error,
                 "aws-ofi-nccl 1.0 to 1.21, src/nccl_ofi_rdma.cpp",
-                kRegistration},
+                "",
+                NcclShows::nothing,
+                Verb::register_memory},
     NcclPattern{{"NET/OFI", "ould not register memory"},
                 error,
                 "aws-ofi-nccl 1.8 to 1.21, src/nccl_ofi_rdma.cpp",
-                kRegistration},
+                "",
+                NcclShows::nothing,
+                Verb::register_memory},
     NcclPattern{
         {"NET/OFI", "ould not create "},
         error,
@@ -260,7 +288,9 @@ constexpr std::array kInfos = {
     NcclPattern{{"Call to ibv_modify_qp failed"},
                 warning,
                 "NCCL 2.24 to 2.30, src/misc/ibvwrap.cc",
-                "a connection was tried again: GID, MTU or route"},
+                "tried again: ",
+                NcclShows::nothing,
+                Verb::modify_queue},
     NcclPattern{{"Topology detection : could not read"},
                 warning,
                 "NCCL 2.6 to 2.30, src/graph/xml.cc",
@@ -281,6 +311,14 @@ constexpr std::array kInfos = {
 static_assert(are_complete(kWarnings) && are_complete(kInfos));
 
 }  // namespace
+
+VerbFailure nccl_meaning(const NcclPattern& pattern, std::string_view line) {
+  std::string meaning(pattern.meaning);
+  if (pattern.verb == Verb::none) return {"", std::move(meaning)};
+  auto failure = verb_failure(pattern.verb, line);
+  failure.meaning.insert(0, meaning);
+  return failure;
+}
 
 const NcclPattern* nccl_pattern(NcclLevel level, std::string_view message) {
   return level == NcclLevel::warn ? find_in(kWarnings, message) : find_in(kInfos, message);

@@ -9,9 +9,11 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "proof/nccl_line.h"
+#include "proof/verb_errors.h"
 
 namespace railhead::proof {
 
@@ -33,10 +35,14 @@ struct NcclPattern {
   /// Texts that stand in the line one behind the other; "" matches anywhere.
   std::array<std::string_view, kMaxWords> words;
   NcclSeverity severity = NcclSeverity::warning;
-  std::string_view source;  ///< the releases with this text, and the file that prints it
-  std::string_view meaning;
+  std::string_view source;   ///< the releases with this text, and the file that prints it
+  std::string_view meaning;  ///< of a call of verbs only whose it is: "UCX: "
   NcclShows shows = NcclShows::nothing;
+  Verb verb = Verb::none;  ///< the line tells of this call, and verb_errors.h what it means
 };
+
+/// What a line that matches the pattern means, with its code; most have none ("").
+VerbFailure nccl_meaning(const NcclPattern& pattern, std::string_view line);
 
 /// What a message of NCCL's, RCCL's or a plugin's means for RDMA; nullptr for most.
 const NcclPattern* nccl_pattern(NcclLevel level, std::string_view message);

@@ -2,7 +2,7 @@
 #include "proof/nccl_problems.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "base/text.h"
 #include "proof/nccl_message.h"
@@ -17,35 +17,6 @@ using Severity = NcclSeverity;
 constexpr std::size_t kMaxQuote = 240;
 constexpr std::string_view kFailedCall =
     "a connection or a transfer failed: the first message before it says which";
-
-struct StatusMeaning {
-  unsigned status;  ///< ibv_wc_status, rdma-core libibverbs/verbs.h
-  std::string_view meaning;
-};
-
-/// Others are known by their number.
-constexpr std::array kStatusMeanings = {
-    StatusMeaning{4,
-                  "completion with status 4 (local protection): ACS between GPU and NIC, or "
-                  "peermem"},
-    StatusMeaning{5,
-                  "completion with status 5 (flushed): the connection had failed before; look "
-                  "for the first error"},
-    StatusMeaning{9, "completion with status 9 (remote: invalid request)"},
-    StatusMeaning{10,
-                  "completion with status 10 (remote: access refused): the peer's memory "
-                  "registration"},
-    StatusMeaning{12,
-                  "completion with status 12 (retries exceeded): link, GID or route, PFC, or "
-                  "rails that are not connected with each other"},
-    StatusMeaning{13, "completion with status 13 (receiver not ready)"}};
-
-std::string meaning_of_status(unsigned status) {
-  for (const auto& row : kStatusMeanings) {
-    if (row.status == status) return std::string(row.meaning);
-  }
-  return "completion with status " + std::to_string(status);
-}
 
 /// The text without what differs from rank to rank: numbers and addresses.
 std::string without_numbers(std::string_view text) {
@@ -62,9 +33,13 @@ std::string without_numbers(std::string_view text) {
   return key;
 }
 
-NcclProblem make_problem(NcclSeverity severity, std::string_view meaning, std::string_view text,
+NcclProblem make_problem(NcclSeverity severity, VerbFailure failure, std::string_view text,
                          std::string_view host, NcclPlace place) {
-  return {severity, std::string(meaning), nccl_quote(place, text), std::string(host.substr(0, 64)),
+  return {severity,
+          std::move(failure.meaning),
+          std::move(failure.code),
+          nccl_quote(place, text),
+          std::string(host.substr(0, 64)),
           1};
 }
 
@@ -89,6 +64,7 @@ NcclQuote nccl_quote(NcclPlace place, std::string_view text) {
 }
 
 void NcclProblemList::add(NcclProblem problem, std::string key) {
+  if (key.empty()) key = problem.meaning;
   const auto known = index_.find(key);
   if (known != index_.end()) {
     ++problems_[known->second].count;
@@ -106,52 +82,53 @@ void NcclProblemList::add(NcclProblem problem, std::string key) {
 
 NcclShows NcclProblemList::read(const NcclRecord& record, NcclPlace place) {
   const auto& text = record.message;
-  const auto problem = [&](NcclSeverity severity, std::string_view meaning) {
-    return make_problem(severity, meaning, text, record.host, place);
+  const auto problem = [&](NcclSeverity severity, VerbFailure failure) {
+    return make_problem(severity, std::move(failure), text, record.host, place);
   };
   if (text.substr(0, 5) == "HINT:") {
     // One sentence of NCCL's; it speaks for itself.
-    add(problem(Severity::hint, ""), std::string(text.substr(0, kMaxQuote)));
+    add(problem(Severity::hint, {}), std::string(text.substr(0, kMaxQuote)));
     return NcclShows::nothing;
   }
   if (const auto status = nccl_completion_status(text); status.value_or(0) > 0) {
-    const auto meaning = meaning_of_status(*status);
-    add(problem(Severity::error, meaning), meaning);
+    add(problem(Severity::error, completion_failure(*status, text)), "");
     return NcclShows::rdma;
   }
   if (const auto* pattern = nccl_pattern(record.level, text)) {
-    add(problem(pattern->severity, pattern->meaning), std::string(pattern->meaning));
+    add(problem(pattern->severity, nccl_meaning(*pattern, text)), "");
     return pattern->shows;
   }
   if (record.level == NcclLevel::info && nccl_network_call_failed(text)) {
-    add(problem(Severity::error, kFailedCall), std::string(kFailedCall));
+    add(problem(Severity::error, {"", std::string(kFailedCall)}), "");
   }
   // NCCL ends some warnings with an empty line of the same level.
   if (record.level == NcclLevel::warn && !text.empty()) {
     const auto severity =
         nccl_is_network_failure(record.place, text) ? Severity::error : Severity::warning;
-    add(problem(severity, ""), without_numbers(text.substr(0, kMaxQuote)));
+    add(problem(severity, {std::string(kNotInTable), ""}),
+        without_numbers(text.substr(0, kMaxQuote)));
   }
   return NcclShows::nothing;
 }
 
 NcclShows NcclProblemList::read_foreign(std::string_view line, NcclPlace place) {
   const auto text = trim(line);
+  const auto problem = [&](NcclSeverity severity, VerbFailure failure) {
+    return make_problem(severity, std::move(failure), text, "", place);
+  };
   const bool is_of_nccl = text.find("NET/") != std::string_view::npos;
   const auto status = is_of_nccl ? nccl_completion_status(text) : std::nullopt;
   if (status.value_or(0) > 0) {
-    const auto meaning = meaning_of_status(*status);
-    add(make_problem(Severity::error, meaning, text, "", place), meaning);
+    add(problem(Severity::error, completion_failure(*status, text)), "");
     return NcclShows::rdma;
   }
   const auto* pattern = foreign_pattern(line);
   if (pattern == nullptr && is_transport_error(line)) {
-    add(make_problem(Severity::error, "", text, "", place),
+    add(problem(Severity::error, {std::string(kNotInTable), ""}),
         without_numbers(text.substr(0, kMaxQuote)));
   }
   if (pattern == nullptr) return NcclShows::nothing;
-  add(make_problem(pattern->severity, pattern->meaning, text, "", place),
-      std::string(pattern->meaning));
+  add(problem(pattern->severity, nccl_meaning(*pattern, text)), "");
   return pattern->shows;
 }
 

@@ -30,6 +30,9 @@ NcclQuote nccl_quote(NcclPlace place, std::string_view text);
 struct NcclProblem {
   NcclSeverity severity = NcclSeverity::warning;
   std::string meaning;  ///< ours; "" where the line speaks for itself
+  /// Stable: "register_memory/ENOMEM", "completion/12"; "not-in-table" where no table has the line;
+  /// "" for others.
+  std::string code;
   NcclQuote first;
   std::string host;
   std::uint64_t count = 0;
@@ -56,6 +59,7 @@ class NcclProblemList {
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
+  /// Problems of one key are one; without a key that is the meaning.
   void add(NcclProblem problem, std::string key);
 
   std::vector<NcclProblem> problems_;

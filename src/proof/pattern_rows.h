@@ -13,7 +13,8 @@ namespace railhead::proof {
 template <typename Rows>
 constexpr bool are_complete(const Rows& rows) {
   return std::none_of(rows.begin(), rows.end(), [](const NcclPattern& row) {
-    return row.words[0].empty() || row.source.empty() || row.meaning.empty();
+    return row.words[0].empty() || row.source.empty() ||
+           (row.meaning.empty() && row.verb == Verb::none);
   });
 }
 
@@ -32,5 +33,9 @@ const NcclPattern* find_in(const Rows& rows, std::string_view text) {
                                   [&](const NcclPattern& row) { return matches(row, text); });
   return found == rows.end() ? nullptr : &*found;
 }
+
+/// The rows of UCX and NIXL, and those of NVSHMEM.
+const NcclPattern* ucx_pattern(std::string_view line);
+const NcclPattern* nvshmem_pattern(std::string_view line);
 
 }  // namespace railhead::proof

@@ -223,6 +223,43 @@ bool is_ucx_tcp_connection(std::string_view line) {
   return from != address(peer.substr(0, peer.find(']')));
 }
 
+std::string_view library_in(std::string_view line) {
+  struct Words {
+    std::string_view text;
+    std::string_view library;
+  };
+
+  static constexpr std::array kWords = {Words{"UCX  ", "UCX"},
+                                        Words{"UCX ERROR", "UCX"},
+                                        Words{"NVSHMEM", "NVSHMEM"},
+                                        Words{"nvshmem", "NVSHMEM"},
+                                        Words{"ibgda", "NVSHMEM"},
+                                        Words{"ibrc.cpp:", "NVSHMEM"},
+                                        Words{"ibdevx.cpp:", "NVSHMEM"},
+                                        Words{"(expected HCA interface: ", "NVSHMEM"},
+                                        Words{"necessary atomic operations", "NVSHMEM"},
+                                        Words{"rdma_transport", "Mooncake"},
+                                        Words{"as an mlx5 device. Skipping", "NVSHMEM"},
+                                        Words{"memory type. Skipping", "NVSHMEM"},
+                                        Words{"GPU cannot map UAR", "NVSHMEM"},
+                                        Words{"init failed for transport: ", "NVSHMEM"},
+                                        Words{"nvidia_peermem detected. Skipping", "NVSHMEM"},
+                                        Words{"transfer_engine", "Mooncake"},
+                                        Words{"rdma_context", "Mooncake"},
+                                        Words{"rdma_endpoint", "Mooncake"},
+                                        Words{"RdmaTransport", "Mooncake"},
+                                        Words{"worker_pool.cpp", "Mooncake"},
+                                        Words{"Mooncake", "Mooncake"},
+                                        Words{"libfabric:", "libfabric"},
+                                        Words{"libfabric_rail", "NIXL"},
+                                        Words{"nixl_", "NIXL"},
+                                        Words{"NIXL ", "NIXL"}};
+  const auto found = std::find_if(kWords.begin(), kWords.end(), [&](const Words& words) {
+    return line.find(words.text) != std::string_view::npos;
+  });
+  return found == kWords.end() ? std::string_view() : found->library;
+}
+
 bool is_transport_error(std::string_view line) {
   const auto library = line.find("UCX ");
   if (library != std::string_view::npos) {

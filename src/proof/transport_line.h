@@ -49,6 +49,10 @@ std::optional<UcxEndpoint> ucx_table_row(std::string_view line);
 /// the [10.0.0.1:4711]<->[10.0.0.2:4712]:0 connection", UCX 1.7 to 1.22, src/uct/tcp/tcp_cm.c.
 bool is_ucx_tcp_connection(std::string_view line);
 
+/// Whose words a line has, of libraries that are not NCCL: "UCX", "NVSHMEM", "Mooncake", "NIXL",
+/// "libfabric"; "" for others.
+std::string_view library_in(std::string_view line);
+
 /// A line of level ERROR of UCX's, or E of glog by NIXL or Mooncake's transfer engine.
 bool is_transport_error(std::string_view line);
 

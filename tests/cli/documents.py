@@ -97,7 +97,7 @@ DOCUMENTS = {
     "NcclLog": ("railhead nccl-log", {
         **document("NcclLog"), "source": TEXT, "files": [TEXT], "verdict": TEXT, "gpuDirect": TEXT, "why": TEXT,
         "versions": [TEXT], "summary": {str: NUMBER}, "ranks": [RANK],
-        "problems": [{"severity": TEXT, "meaning": MAYBE_TEXT, "count": NUMBER, "host": MAYBE_TEXT, "file": TEXT,
+        "problems": [{"severity": TEXT, "meaning": MAYBE_TEXT, "code": MAYBE_TEXT, "count": NUMBER, "host": MAYBE_TEXT, "file": TEXT,
                       "line": NUMBER, "text": TEXT}],
         "warnings": [TEXT], "lines": NUMBER, "messages": NUMBER}),
     "EffectiveConfig": ("railhead config", {

@@ -13,20 +13,21 @@ using testing::HasSubstr;
 constexpr auto kError = NcclSeverity::error;
 constexpr auto kWarning = NcclSeverity::warning;
 
-void expect(const NcclPattern* pattern, NcclSeverity severity, const std::string& meaning) {
+void expect(const NcclPattern* pattern, NcclSeverity severity, const std::string& meaning,
+            std::string_view line) {
   ASSERT_NE(pattern, nullptr) << meaning;
   EXPECT_EQ(pattern->severity, severity) << meaning;
-  EXPECT_THAT(std::string(pattern->meaning), HasSubstr(meaning));
+  EXPECT_THAT(nccl_meaning(*pattern, line).meaning, HasSubstr(meaning));
 }
 
 void expect_foreign(std::string_view line, NcclSeverity severity, const std::string& meaning) {
   SCOPED_TRACE(line);
-  expect(foreign_pattern(line), severity, meaning);
+  expect(foreign_pattern(line), severity, meaning, line);
 }
 
 void expect_warned(std::string_view message, NcclSeverity severity, const std::string& meaning) {
   SCOPED_TRACE(message);
-  expect(nccl_pattern(NcclLevel::warn, message), severity, meaning);
+  expect(nccl_pattern(NcclLevel::warn, message), severity, meaning, message);
 }
 
 TEST(NcclPatterns, events_of_a_device_and_a_link) {
@@ -34,7 +35,7 @@ TEST(NcclPatterns, events_of_a_device_and_a_link) {
   expect_warned("NET/IB : mlx5_0:1 GID table changed", kWarning, "addresses of a port");
   expect(nccl_pattern(NcclLevel::info,
                       "NET/IB : mlx5_0:1 speed change detected: 400000 -> 200000 Mbps"),
-         kWarning, "changed its speed");
+         kWarning, "changed its speed", "");
 }
 
 TEST(NcclPatterns, memory_that_nccl_could_not_register) {
@@ -57,7 +58,7 @@ TEST(NcclPatterns, a_tree_that_is_incomplete) {
   expect(nccl_pattern(NcclLevel::info,
                       "Topology detection : could not read /sys/devices/pci0000:00/0000:00:04.0/"
                       "max_link_speed, ignoring"),
-         kWarning, "NCCL_TOPO_FILE");
+         kWarning, "NCCL_TOPO_FILE", "");
   EXPECT_EQ(nccl_pattern(NcclLevel::warn, "could not read the checkpoint"), nullptr);
 }
 
@@ -74,6 +75,27 @@ TEST(NcclPatterns, devices_and_transports_that_ucx_has_not) {
       "ucp_worker.c:1 UCX  ERROR uct_iface_open(rc_mlx5/mlx5_0:1) failed: Input/output "
       "error",
       kError, "could not be started");
+}
+
+TEST(NcclPatterns, ucx_says_itself_that_a_port_is_missing) {
+  const auto* singular = foreign_pattern(
+      "UCX  WARN  network device 'mlx5_0' is not available, please use one or more of: "
+      "'eth0'(tcp), 'mlx5_0:1'(ib), 'mlx5_1:1'(ib)");
+  const auto* plural = foreign_pattern(
+      "UCX  WARN  network devices 'eth9','mlx5_1' are not available, please use one or more of: "
+      "'eth0'(tcp), 'mlx5_1:1'(ib)");
+  EXPECT_EQ(singular, plural);
+  EXPECT_EQ(singular->severity, kError);
+  for (const auto* line :
+       {"UCX  WARN  network device 'mlx5_9:1' is not available, please use one or more of: "
+        "'mlx5_0:1'(ib)",
+        "UCX  WARN  network device 'eth9' is not available, please use one or more of: "
+        "'mlx5_0:1'(ib)",
+        "UCX  WARN  network device 'mlx5_1' is not available, please use one or more of: "
+        "'mlx5_10:1'(ib)",
+        "UCX  WARN  network device 'mlx5_1 is not available, please use one or more of: "}) {
+    EXPECT_NE(foreign_pattern(line), singular) << line;
+  }
 }
 
 TEST(NcclPatterns, the_limit_of_locked_memory_in_the_words_of_ucx_alone) {
@@ -175,7 +197,8 @@ TEST(NcclPatterns, each_format_is_read_and_has_its_source) {
 TEST(NcclPatterns, queues_that_could_not_be_made) {
   expect_warned("Call to ibv_create_qp failed", kError, "queue");
   expect_warned("Call to ibv_create_cq failed with error Device or resource busy", kError, "queue");
-  expect_warned("Call to ibv_alloc_pd failed with error x", kError, "call of verbs");
+  expect_warned("Call to ibv_alloc_pd failed with error x", kError, "protection domain");
+  expect_warned("Call to ibv_post_send failed with error x", kError, "call of verbs");
   expect_warned("Call to ibv_open_device failed", kWarning, "may not be opened");
 }
 
@@ -338,8 +361,7 @@ TEST(NcclPatterns, an_error_of_a_transport_is_kept_word_for_word) {
 }
 
 TEST(NcclPatterns, what_plugins_print_that_do_not_start) {
-  expect_warned("NET/OFI Could not register memory on rail 0 with flag 0", kError,
-                "RLIMIT_MEMLOCK");
+  expect_warned("NET/OFI Could not register memory on rail 0 with flag 0", kError, "registered");
   expect_warned("NET/OFI Could not create address vector on rail 1", kError, "libfabric");
   expect_warned("NET/OFI Error opening file: /sys/devices/virtual/dmi/id/product_name", kWarning,
                 "what machine");
@@ -355,7 +377,8 @@ TEST(NcclPatterns, what_plugins_print_that_do_not_start) {
   expect_foreign("/x/nvshmem/src/host/mem/mem_heap.cpp:630: non-zero status: 7 Failed", kError,
                  "NVSHMEM: a call");
   expect_foreign("Unable to initialize any transports. returning error.", kError, "no transport");
-  expect_foreign("init failed for transport: IBGDA", kError, "GPUs cannot");
+  expect_foreign("init failed for transport: IBGDA", kError, "IBGDA");
+  expect_foreign("init failed for transport: IBRC", kError, "between nodes");
   expect_foreign("NVSHMEM INFO init failed for remote transport: ibrc", kError, "between nodes");
   expect_foreign("ucp_mm.c:149  UCX  DIAG  failed to register address 0x7f on md[4]=mlx5_0",
                  kWarning, "goes on without");
