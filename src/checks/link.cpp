@@ -78,14 +78,14 @@ std::string state_text(const node::Port& port) {
 /// left it so by design.
 bool waits_for_manager(const node::Port& port) {
   return port.link_layer == LinkLayer::infiniband &&
-         (port.state == PortState::init || port.state == PortState::armed ||
-          port.phys_state == "LinkUp");
+         (port.state == PortState::init || port.state == PortState::armed);
 }
 
 /// What the states say of the cause. Source: enum ib_port_phys_state, include/rdma/ib_verbs.h.
 void explain(const node::Port& port, Finding& finding) {
   const auto phys = port.phys_state.value_or("");
-  if (waits_for_manager(port)) {
+  const bool linked = phys == "LinkUp" && port.link_layer == LinkLayer::infiniband;
+  if (linked || waits_for_manager(port)) {
     finding.effect =
         (port.state == PortState::armed ? "the subnet manager has not brought the port up -> "
                                         : "no subnet manager has configured the port -> ") +

@@ -9,13 +9,14 @@
 
 #include "host/resolve.h"
 #include "unit/checks/patients.h"
+#include "unit/host/empty_host.h"
 
 namespace railhead::test {
 namespace {
 
 /// Passes every question on, and keeps the paths that were asked for and the folders that were
 /// listed.
-class AskedHost final : public host::Host {
+class AskedHost final : public EmptyHost {
  public:
   explicit AskedHost(host::Host& inner)
       : inner_(inner) {}
