@@ -144,7 +144,7 @@ const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
 /// How many words an option and its value are, if it stands first in `words`.
 std::size_t length_of_option(const CLI::App& app, std::span<const std::string> words) {
   const auto* option = find_option(app, words.front());
-  const bool takes_value = option != nullptr && option->get_type_size() != 0;
+  const bool takes_value = option != nullptr && option->get_items_expected_max() != 0;
   return takes_value && words.size() > 1 ? 2 : 1;
 }
 

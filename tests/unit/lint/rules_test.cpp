@@ -484,7 +484,7 @@ TEST(LintRules, services_of_dynamo_are_pods) {
       "      envs: [{name: NCCL_IB_HCA, value: mlx5_1}]\n"
       "      extraPodSpec: {mainContainer: {securityContext: {privileged: true}}}\n";
   EXPECT_EQ(rules_of(graph(limits + locked)),
-            (std::set<std::string>{"env.nic-beginning", "pod.privileged"}));
+            (std::set<std::string>{"env.fixed-choice", "env.nic-beginning", "pod.privileged"}));
 }
 
 TEST(LintRules, containers_are_found_whatever_the_section_is_called) {
