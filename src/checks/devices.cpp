@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/find.h"
+#include "base/shell_word.h"
 #include "checks/groups.h"
 
 namespace railhead::checks {
@@ -25,7 +26,7 @@ std::string mode_text(std::uint32_t mode) {
 /// The kernel alone makes nodes in /dev: udev sets mode and owner of those that are there. Source:
 /// systemd src/udev/udev-node.c (a node that is missing is passed over).
 std::string made_anew(const node::CharDevice& device) {
-  return "mkdir -p /dev/infiniband && mknod -m 0666 " + device.path + " c " +
+  return "mkdir -p /dev/infiniband && mknod -m 0666 " + shell_word(device.path) + " c " +
          std::to_string(device.major) + " " + std::to_string(device.minor);
 }
 
@@ -65,7 +66,8 @@ void judge_node(const Machine& machine, const std::string& subject, const node::
     auto& finding = found.warn(subject, "mode " + mode_text(device.mode), "0666", {evidence});
     finding.effect = "processes that are not root cannot open it";
     finding.remedy_class = RemedyClass::live;
-    finding.remedy = "chmod 0666 " + device.path + ", and have udev do so (rdma-core's rules).";
+    finding.remedy =
+        "chmod 0666 " + shell_word(device.path) + ", and have udev do so (rdma-core's rules).";
   } else {
     found.pass(subject, numbers(device) + " mode " + mode_text(device.mode), {evidence});
   }
@@ -85,8 +87,8 @@ void judge_nodes(const Machine& machine, const std::string& subject,
     if (const auto* problem = stale(machine, device.path)) {
       auto& finding = found.fail(subject, device.path + " " + problem->what, numbers(device),
                                  {{device.path, problem->what}});
-      finding.remedy =
-          "rm " + device.path + " && " + made_anew(device) + ", the numbers that sysfs has now.";
+      finding.remedy = "rm " + shell_word(device.path) + " && " + made_anew(device) +
+                       ", the numbers that sysfs has now.";
       finding.remedy_class = RemedyClass::live;
     } else {
       judge_node(machine, subject, device, found);

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "base/contains.h"
+#include "base/find.h"
+#include "base/shell_word.h"
 #include "base/text.h"
 #include "checks/groups.h"
 #include "data/below.h"
@@ -22,41 +24,73 @@ std::string bytes_text(std::uint64_t bytes) {
   return std::to_string(bytes / 1024) + " KiB";
 }
 
-/// Finds the runtimes; says of none why it is not known.
-std::vector<const system::Service*> runtimes(const Machine& machine, Findings& found) {
-  std::vector<const system::Service*> all;
-  for (const char* name : {"containerd", "crio"}) {
-    if (const auto* service = machine.system.processes.find(name)) all.push_back(service);
-  }
+/// The runtime that the kubelet uses, if its process is seen; says why it is not known.
+const system::Service* runtime_of(const Machine& machine, Findings& found) {
+  const auto& runtime = machine.system.runtime;
   const auto& seen = machine.system.processes.seen;
-  if (all.empty() && !seen.known()) {
+  if (!runtime.unknown.empty()) {
+    found.unknown(kNode, runtime.unknown, {{"/proc", "which runtime is not known"}});
+  } else if (runtime.pid == 0 && !seen.known()) {
     found.unknown(kNode, seen);
-  } else if (all.empty() && *seen.value < 2) {
+  } else if (runtime.pid == 0 && *seen.value < 2) {
     found.unknown(kNode, "no name of a process can be read in /proc",
                   {{"/proc", counted(*seen.value, "process")}});
   }
-  return all;
+  return find_where(machine.system.processes.services, [&](const system::Service& service) {
+    return service.pid == runtime.pid && service.name == runtime.name;
+  });
 }
 
-/// What systemd's files say of LimitMEMLOCK for this service; absent: nothing.
-std::optional<Evidence> unit_limit(const Machine& machine, const std::string& service) {
+/// What systemd's files say of LimitMEMLOCK for the unit of the runtime; absent: nothing.
+std::optional<Evidence> unit_limit(const Machine& machine) {
   for (const auto& unit : machine.system.units) {
-    if (unit.name == service && !unit.memlock.empty())
+    if (unit.name == machine.system.runtime.unit && !unit.memlock.empty())
       return Evidence{unit.memlock_path, "LimitMEMLOCK=" + unit.memlock};
   }
   return std::nullopt;
 }
 
-void judge_memlock(const Machine& machine, const system::Service& service, Findings& found) {
+/// What containers inherit, and what says it.
+struct InheritedLimit {
+  std::uint64_t soft_bytes = 0;
+  Evidence evidence;
+};
+
+/// By the files of the runtime where they say it, else by its process. Absent: not known, which is
+/// said.
+std::optional<InheritedLimit> inherited_limit(const Machine& machine,
+                                              const system::Service& service, Findings& found) {
   const auto& facts = service.facts;
-  if (!facts.value || !facts.value->memlock_soft_bytes) {
+  const auto own = facts.value ? facts.value->memlock_soft_bytes : std::nullopt;
+  const auto& given = machine.system.container_memlock;
+  if (!given) {
+    if (own) return InheritedLimit{*own, {facts.path, "Max locked memory " + bytes_text(*own)}};
     found.unknown(service.name, facts);
-    return;
+    return std::nullopt;
   }
-  const auto soft = *facts.value->memlock_soft_bytes;
+  const Evidence evidence{given->path, given->says};
+  if (!given->soft_bytes) {
+    found.unknown(service.name, given->path + ": " + given->error, {evidence});
+    return std::nullopt;
+  }
+  // Runtimes without it give the limit of the process.
+  const bool is_same =
+      given->others.empty() || (own && (*own >= kEnough) == (*given->soft_bytes >= kEnough));
+  if (is_same) return InheritedLimit{*given->soft_bytes, evidence};
+  found.unknown(service.name,
+                "the runtimes " + join(given->others, ", ") +
+                    " do not have it, and give containers the limit of the process",
+                {evidence});
+  return std::nullopt;
+}
+
+void judge_memlock(const Machine& machine, const system::Service& service, Findings& found) {
+  const auto limit = inherited_limit(machine, service, found);
+  if (!limit) return;
+  const auto soft = limit->soft_bytes;
   const auto observed = bytes_text(soft);
-  std::vector<Evidence> evidence = {{facts.path, "Max locked memory " + observed}};
-  const auto unit = unit_limit(machine, service.name);
+  std::vector<Evidence> evidence = {limit->evidence};
+  const auto unit = unit_limit(machine);
   if (unit) evidence.push_back(*unit);
   const auto* ours = machine.system.processes.find("railhead");
   if (soft >= kEnough) {
@@ -68,7 +102,8 @@ void judge_memlock(const Machine& machine, const system::Service& service, Findi
   } else if (unit && unit->value == "LimitMEMLOCK=infinity") {
     auto& finding =
         found.warn(service.name, observed + ", and its unit says infinity", "unlimited", evidence);
-    finding.remedy = "systemctl daemon-reload && systemctl restart " + service.name +
+    finding.remedy = "systemctl daemon-reload && systemctl restart " +
+                     shell_word(machine.system.runtime.unit) +
                      ", then create the pods anew: the process is older than the setting.";
   } else {
     found.fail(service.name, observed, "unlimited, or an agent that raises it", evidence);
@@ -76,7 +111,7 @@ void judge_memlock(const Machine& machine, const system::Service& service, Findi
 }
 
 void memlock(const Machine& machine, Findings& found) {
-  for (const auto* service : runtimes(machine, found)) judge_memlock(machine, *service, found);
+  if (const auto* service = runtime_of(machine, found)) judge_memlock(machine, *service, found);
 }
 
 /// Whether NRI is on by a file; absent: it does not say.
@@ -143,7 +178,7 @@ void judge_nri(const Machine& machine, const system::Service& service, Findings&
   } else if (setting.enabled) {
     auto& finding =
         found.warn(service.name, "enabled, and no socket", "the socket", {setting.evidence, none});
-    finding.remedy = "systemctl restart " + service.name +
+    finding.remedy = "systemctl restart " + shell_word(machine.system.runtime.unit) +
                      ": the process is older than the setting, or disable_connections is true.";
   } else {
     found.fail(service.name, "no socket, and no file enables it", "enabled",
@@ -156,7 +191,7 @@ void nri(const Machine& machine, Findings& found) {
     found.skip(kNode, "the agent is configured without NRI (nri.enabled)");
     return;
   }
-  for (const auto* service : runtimes(machine, found)) judge_nri(machine, *service, found);
+  if (const auto* service = runtime_of(machine, found)) judge_nri(machine, *service, found);
 }
 
 void device_plugins(const Machine& machine, Findings& found) {
@@ -182,24 +217,26 @@ void device_plugins(const Machine& machine, Findings& found) {
 using system::Part;
 
 constexpr std::array kRuntimeChecks = {
-    Check{.id = "runtime.memlock",
-          .what = "Containers inherit a memory-lock limit that RDMA can live with.",
-          .source = "/proc/PID/limits of containerd and CRI-O, systemd units",
-          .rule =
-              "PASS: 1 GiB or more, or railhead runs here, which raises it; WARN: the unit says "
-              "infinity and the process is older; FAIL: less. The kubelet's limit and "
-              "/etc/security/limits.d do not count",
-          .effect = "ibv_reg_mr: Cannot allocate memory, in every container without an effective "
-                    "IPC_LOCK -> NCCL and UCX use TCP",
-          .remedy = "LimitMEMLOCK=infinity in a drop-in of the runtime's unit (not of the kubelet, "
-                    "not in limits.d), daemon-reload, restart it, create the pods anew; or run "
-                    "railhead, which raises it for each container. NRI's ulimit-adjuster acts only "
-                    "on pods with the annotation ulimits.noderesource.dev/container.NAME.",
-          .remedy_class = RemedyClass::restart,
-          .about = "container runtime",
-          .covers = "rt.memlock D18 D19 D21 L06 L13 E05 E09 E10",
-          .parts = Part::services,
-          .look = memlock},
+    Check{
+        .id = "runtime.memlock",
+        .what = "Containers inherit a memory-lock limit that RDMA can live with.",
+        .source = "/proc/PID/limits of the runtime that the kubelet uses, base_runtime_spec of "
+                  "containerd, default_ulimits of CRI-O, systemd units",
+        .rule =
+            "PASS: 1 GiB or more, by the process or by the runtime's files, or railhead runs here, "
+            "which raises it; WARN: the unit says infinity and the process is older; FAIL: less. "
+            "The kubelet's limit and /etc/security/limits.d do not count",
+        .effect = "ibv_reg_mr: Cannot allocate memory, in every container without an effective "
+                  "IPC_LOCK -> NCCL and UCX use TCP",
+        .remedy = "LimitMEMLOCK=infinity in a drop-in of the runtime's unit (not of the kubelet, "
+                  "not in limits.d), daemon-reload, restart it, create the pods anew; or run "
+                  "railhead, which raises it for each container. NRI's ulimit-adjuster acts only "
+                  "on pods with the annotation ulimits.noderesource.dev/container.NAME.",
+        .remedy_class = RemedyClass::restart,
+        .about = "container runtime",
+        .covers = "rt.memlock D18 D19 D21 L06 L13 E05 E09 E10",
+        .parts = Part::services | Part::runtime,
+        .look = memlock},
     Check{.id = "runtime.nri",
           .what = "The runtime lets NRI plugins connect.",
           .source = "/etc/containerd/config.toml with its imports, /etc/crio, /var/run/nri",

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/find.h"
+#include "base/shell_word.h"
 #include "base/text.h"
 #include "checks/groups.h"
 
@@ -110,7 +111,7 @@ void judge_settings(const Machine& machine, const node::PciAddress& parent,
     auto& finding = found.warn(subject, text,
                                "a link that follows the port (auto), or is always up", {evidence});
     finding.effect = "its port stays DOWN whatever the cable does";
-    finding.remedy = "ip link set " + netdev + " vf " + std::to_string(vf.number) +
+    finding.remedy = "ip link set " + shell_word(netdev) + " vf " + std::to_string(vf.number) +
                      " state auto; linkState in the SriovNetwork.";
   } else {
     found.pass(subject, text, {evidence});

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/absent.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "host/environment.h"
 #include "host/input_file.h"
 #include "host/machine_root.h"
 #include "pools/resource_name.h"
@@ -43,6 +45,23 @@ Result<setup::Wanted> wanted(const Options& options) {
   return parsed;
 }
 
+/// The same for who does it: as root. A person who became root by sudo(8) is still the owner of his
+/// files.
+Result<setup::Wanted> wanted_by_owner(const Options& options) {
+  const std::string path = options.file.empty() ? kDefaultFile : options.file;
+  const auto environment = host::read_environment();
+  const auto sudo = environment.find("SUDO_UID");
+  const auto person =
+      sudo == environment.end() ? std::nullopt : or_absent(parse_unsigned(sudo->second));
+  if (options.profile.empty() && host::may_others_write(path, person)) {
+    return Error{ErrorCode::denied, path +
+                                        ": others than root may write it, or own it, and what it "
+                                        "says is done as root: look at it, then chown and chmod "
+                                        "it"};
+  }
+  return wanted(options);
+}
+
 setup::Risk allowed(const Options& options) {
   for (const auto risk : {setup::Risk::live, setup::Risk::restart}) {
     if (options.allowed == to_string(risk)) return risk;
@@ -76,7 +95,7 @@ bool has(const setup::Plan& plan, setup::StepState state) {
 /// "3 to do, 1 refused, 4 done; --allow R2 consents to 1 of the refused".
 std::string summary(const setup::Plan& plan) {
   constexpr std::pair<setup::StepState, std::string_view> kWords[] = {
-      {setup::StepState::todo, " to do"},
+      {setup::StepState::todo, " todo"},
       {setup::StepState::refused, " refused"},
       {setup::StepState::parked, " parked"},
       {setup::StepState::done, " done"}};
@@ -163,11 +182,7 @@ bool is_all_done(const setup::Plan& plan) {
 setup::StepObserver print_line(const Invocation& invocation) {
   return [&invocation](const setup::Step& step) {
     if (invocation.output != "table") return;
-    const bool failed = step.reason.starts_with("failed: ");
-    const std::string_view word = step.state == setup::StepState::done                ? "OK"
-                                  : step.state == setup::StepState::parked && !failed ? "WAIT"
-                                                                                      : "FAIL";
-    invocation.out << word << ": " << report::printable(step.title);
+    invocation.out << to_string(step.state) << ": " << report::printable(step.title);
     if (!step.reason.empty()) invocation.out << " (" << report::printable(step.reason) << ")";
     invocation.out << std::endl;
   };
@@ -194,7 +209,7 @@ Result<setup::Machine> open_machine(const config::Config& config) {
 
 /// Two that change one machine would take each other's changes for somebody else's.
 Status take_lock(const setup::Machine& machine) {
-  if (TRY(machine.tree->lock())) return {};
+  if (TRY(machine.tree->lock(setup::Journal::kLock))) return {};
   const auto holder = machine.tree->lock_holder();
   if (!holder) return Error{ErrorCode::unavailable, "another railhead setup changes this machine"};
   const std::string process = std::to_string(*holder);
@@ -229,7 +244,7 @@ Status repair(const Invocation& invocation, const setup::Machine& machine,
 
 Result<int> verify(const Invocation& invocation, const config::Config& config,
                    const Options& options) {
-  const auto want = TRY(wanted(options));
+  const auto want = TRY(options.repair ? wanted_by_owner(options) : wanted(options));
   const auto machine = TRY(open_machine(config));
   if (options.repair) TRY_STATUS(repair(invocation, machine, want));
   const auto plan = TRY(setup::make_plan(machine, want, setup::Risk::reboot));
@@ -240,7 +255,7 @@ Result<int> verify(const Invocation& invocation, const config::Config& config,
 Result<int> apply(const Invocation& invocation, const config::Config& config,
                   const Options& options) {
   if (options.dry_run) return show_plan(invocation, config, options, kExitProblem);
-  const auto want = TRY(wanted(options));
+  const auto want = TRY(wanted_by_owner(options));
   const auto machine = TRY(open_machine(config));
   TRY_STATUS(take_lock(machine));
   setup::LiveKernel kernel(machine);

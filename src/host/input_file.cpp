@@ -162,6 +162,14 @@ std::string absolute_path(const std::string& path) {
   return std::string(current) + "/" + path;
 }
 
+bool may_others_write(const std::string& path, std::optional<std::uint64_t> also) {
+  struct stat facts {};
+
+  if (path == "-" || ::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+  const bool is_ours = facts.st_uid == 0 || facts.st_uid == ::geteuid() || facts.st_uid == also;
+  return !is_ours || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
 bool input_file_exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
 }

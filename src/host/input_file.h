@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +27,10 @@ Status stream_input_file(const std::string& path, const std::function<void(std::
 
 /// The same file, whatever the current directory will be; links stay as they are.
 std::string absolute_path(const std::string& path);
+
+/// Whether somebody else than root, than who runs this program, and than `also` may write a file
+/// that a person named. "-": no.
+bool may_others_write(const std::string& path, std::optional<std::uint64_t> also);
 
 bool input_file_exists(const std::string& path);
 

@@ -62,11 +62,11 @@ std::string kept_limits(std::string_view content) {
 Result<std::optional<ProcessFacts>> read_process(Host& host, const std::string& proc_dir, int pid) {
   const std::string folder = proc_dir + "/" + std::to_string(pid);
   const auto status = TRY(host.read_keeping(folder + "/status", kept_status));
-  if (!status) return std::optional<ProcessFacts>();
+  const auto limits = TRY(host.read_keeping(folder + "/limits", kept_limits));
+  if (!status && !limits) return std::optional<ProcessFacts>();
   ProcessFacts facts;
-  read_status(*status, facts);
-  if (const auto limits = TRY(host.read_keeping(folder + "/limits", kept_limits)))
-    read_limits(*limits, facts);
+  if (status) read_status(*status, facts);
+  if (limits) read_limits(*limits, facts);
   return std::optional(facts);
 }
 

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <climits>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "host/host.h"
 #include "host/host_error.h"
@@ -106,6 +107,39 @@ Status fill(int file, int before, const FileContent& content, const std::string&
 Status remove_name(int folder, const std::string& name, const std::string& path) {
   if (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT) return {};
   return host_error(path, errno);
+}
+
+Error changed_meanwhile(const std::string& path) {
+  return {ErrorCode::unavailable, path + ": somebody changed it meanwhile, and it stays so"};
+}
+
+bool exchange(int folder, const std::string& one, const std::string& other) {
+  return ::renameat2(folder, one.c_str(), folder, other.c_str(), RENAME_EXCHANGE) == 0;
+}
+
+/// Whether this is what stands there, bytes, mode and owner.
+bool is_at(int folder, const std::string& name, const std::optional<FileContent>& known) {
+  const UniqueFd file(
+      ::openat(folder, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  if (!file || !known) return !file && !known && errno == ENOENT;
+
+  struct stat facts {};
+
+  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
+  if ((facts.st_mode & 07777U) != known->mode || facts.st_uid != known->uid.value_or(facts.st_uid))
+    return false;
+  if (facts.st_gid != known->gid.value_or(facts.st_gid)) return false;
+  const auto bytes = read_all(file.get(), name, known->bytes.size());
+  return bytes && *bytes == known->bytes;
+}
+
+bool is_same_file(int one, int other) {
+  struct stat a {};
+
+  struct stat b {};
+
+  return ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
 }
 
 /// In the child after fork(2): async-signal-safe calls only.
@@ -211,8 +245,18 @@ Result<std::optional<FileContent>> Tree::find(const std::string& path, std::size
                                    facts.st_mode & 07777U, facts.st_uid, facts.st_gid});
 }
 
-Status Tree::write(const std::string& path, const FileContent& content) {
-  const auto place = TRY(place_of(path));
+Result<std::optional<FileContent>> Tree::owner_of(const std::string& path) {
+  const UniqueFd file(open_below(path, O_PATH));
+  if (!file && means_absent(errno)) return kAbsent;
+
+  struct stat facts {};
+
+  if (!file || ::fstat(file.get(), &facts) != 0) return host_error(path, errno);
+  return std::optional(FileContent{"", facts.st_mode & 07777U, facts.st_uid, facts.st_gid});
+}
+
+Result<Tree::Place> Tree::new_file_beside(const std::string& path, const FileContent& content) {
+  auto place = TRY(place_of(path));
   const std::string beside = name_beside(place.name);
   TRY_STATUS(remove_name(place.folder.get(), beside, path));
   const UniqueFd file(::openat(place.folder.get(), beside.c_str(),
@@ -220,16 +264,52 @@ Status Tree::write(const std::string& path, const FileContent& content) {
   if (!file) return host_error(path, errno);
   const UniqueFd before(::openat(place.folder.get(), place.name.c_str(),
                                  O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
-  Status status = fill(file.get(), before ? before.get() : -1, content, path);
-  if (status &&
-      ::renameat(place.folder.get(), beside.c_str(), place.folder.get(), place.name.c_str()) != 0) {
-    status = host_error(path, errno);
+  const auto status = fill(file.get(), before ? before.get() : -1, content, path);
+  if (status) return place;
+  (void)remove_name(place.folder.get(), beside, path);
+  return status.error();
+}
+
+Status Tree::write(const std::string& path, const FileContent& content) {
+  const auto place = TRY(new_file_beside(path, content));
+  const std::string beside = name_beside(place.name);
+  const int folder = place.folder.get();
+  if (::renameat(folder, beside.c_str(), folder, place.name.c_str()) == 0)
+    return keep(folder, path);
+  const auto error = host_error(path, errno);
+  (void)remove_name(folder, beside, path);
+  return error;
+}
+
+Status Tree::replace(const std::string& path, const std::optional<FileContent>& known,
+                     const FileContent& content) {
+  const auto place = TRY(new_file_beside(path, content));
+  const std::string beside = name_beside(place.name);
+  const int folder = place.folder.get();
+  const auto fails = [&](Error error) {
+    (void)remove_name(folder, beside, path);
+    return error;
+  };
+  if (!is_at(folder, place.name, known)) return fails(changed_meanwhile(path));
+  if (!known) {
+    if (::renameat2(folder, beside.c_str(), folder, place.name.c_str(), RENAME_NOREPLACE) == 0)
+      return keep(folder, path);
+    if (errno == EEXIST) return fails(changed_meanwhile(path));
+  } else {
+    if (exchange(folder, beside, place.name)) {
+      if (is_at(folder, beside, known)) {
+        TRY_STATUS(keep(folder, path));
+        return remove_name(folder, beside, path);
+      }
+      (void)exchange(folder, beside, place.name);
+      return fails(changed_meanwhile(path));
+    }
+    if (errno == ENOENT) return fails(changed_meanwhile(path));
   }
-  if (!status) {
-    (void)remove_name(place.folder.get(), beside, path);
-    return status;
-  }
-  return keep(place.folder.get(), path);
+  // A file system that knows no flags, such as NFS (renameat2(2)).
+  if (errno != EINVAL || ::renameat(folder, beside.c_str(), folder, place.name.c_str()) != 0)
+    return fails(host_error(path, errno));
+  return keep(folder, path);
 }
 
 Status Tree::remove(const std::string& path) {
@@ -238,6 +318,24 @@ Status Tree::remove(const std::string& path) {
   TRY_STATUS(remove_name(place->folder.get(), name_beside(place->name), path));
   TRY_STATUS(remove_name(place->folder.get(), place->name, path));
   return keep(place->folder.get(), path);
+}
+
+Status Tree::remove_known(const std::string& path, const FileContent& known) {
+  const auto place = TRY(place_of(path));
+  const int folder = place.folder.get();
+  const std::string beside = name_beside(place.name);
+  TRY_STATUS(remove_name(folder, beside, path));
+  if (!is_at(folder, place.name, known)) return changed_meanwhile(path);
+  if (::renameat(folder, place.name.c_str(), folder, beside.c_str()) != 0)
+    return host_error(path, errno);
+  if (!is_at(folder, beside, known)) {
+    // Not in the way of one that was made meanwhile.
+    if (::linkat(folder, beside.c_str(), folder, place.name.c_str(), 0) == 0)
+      TRY_STATUS(remove_name(folder, beside, path));
+    return changed_meanwhile(path);
+  }
+  TRY_STATUS(remove_name(folder, beside, path));
+  return keep(folder, path);
 }
 
 Status Tree::remove_half_written(const std::string& path) {
@@ -283,29 +381,65 @@ Status Tree::write_at(const std::string& path, std::uint64_t offset, std::string
   return {};
 }
 
-Result<bool> Tree::lock() {
-  lock_.reset(open_below("/", O_RDONLY | O_DIRECTORY));
-  if (!lock_) return host_error("/", errno);
-  lock_of_etc_.reset(open_below("/etc", O_RDONLY | O_DIRECTORY));
-  for (const auto* lock : {&lock_, &lock_of_etc_}) {
-    if (!*lock || ::flock(lock->get(), LOCK_EX | LOCK_NB) == 0) continue;
-    if (errno == EWOULDBLOCK) return false;
-    return host_error("/", errno);
+Result<bool> Tree::lock(const std::string& path) {
+  for (auto at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    if (TRY(make_folder(path.substr(0, at)))) made_.push_back(path.substr(0, at));
   }
-  return true;
+  // Who had it before may have removed the file after we opened it.
+  constexpr int kTries = 8;
+  for (int tries = 0; tries < kTries; ++tries) {
+    if (!TRY(take_lock(path))) return false;
+    const UniqueFd now(open_below(path, O_PATH | O_NOFOLLOW));
+    if (now && is_same_file(now.get(), lock_.get())) {
+      lock_path_ = path;
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<bool> Tree::take_lock(const std::string& path) {
+  const auto place = TRY(place_of(path));
+
+  struct stat folder {};
+
+  if (::fstat(place.folder.get(), &folder) != 0) return host_error(path, errno);
+  if (!is_written_by_us({"", folder.st_mode & 07777U, folder.st_uid, folder.st_gid})) {
+    return Error{ErrorCode::denied, path.substr(0, path.rfind('/')) +
+                                        ": others than root may write it, or own it: look at it, "
+                                        "then chown and chmod it"};
+  }
+  lock_.reset(::openat(place.folder.get(), place.name.c_str(),
+                       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!lock_ || ::fchmod(lock_.get(), 0600) != 0) return host_error(path, errno);
+  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) return true;
+  if (errno == EWOULDBLOCK) return false;
+  return host_error(path, errno);
+}
+
+void Tree::remove_lock_file() {
+  if (!lock_path_.empty()) (void)remove(lock_path_);
+  lock_path_.clear();
+}
+
+bool Tree::has_made(const std::string& folder) const {
+  return contains(made_, folder);
+}
+
+Tree::~Tree() {
+  remove_lock_file();
+  for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) (void)remove_folder(*folder);
 }
 
 std::optional<std::uint64_t> Tree::lock_holder() {
   constexpr std::size_t kMostLocks = std::size_t{1} << 20;
   const auto locks = read("/proc/locks", kMostLocks);
   if (!locks || !*locks) return std::nullopt;
-  for (const auto* lock : {&lock_, &lock_of_etc_}) {
-    struct stat facts {};
 
-    if (!*lock || ::fstat(lock->get(), &facts) != 0) continue;
-    if (auto holder = holder_in(**locks, facts.st_dev, facts.st_ino)) return holder;
-  }
-  return std::nullopt;
+  struct stat facts {};
+
+  if (!lock_ || ::fstat(lock_.get(), &facts) != 0) return std::nullopt;
+  return holder_in(**locks, facts.st_dev, facts.st_ino);
 }
 
 Status Tree::run(const std::vector<std::string>& command) {

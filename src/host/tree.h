@@ -39,18 +39,33 @@ bool is_written_by_us(const FileContent& content);
 class Tree {
  public:
   static Result<std::unique_ptr<Tree>> open(const std::string& root);
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+  ~Tree();
 
   /// Absent: no such file. What is no regular file, or larger, is an error.
   Result<std::optional<FileContent>> find(const std::string& path,
                                           std::size_t max_bytes = Host::kMaxFileBytes);
+
+  /// Mode and owner of a file or a folder, without bytes. Absent: none is there.
+  Result<std::optional<FileContent>> owner_of(const std::string& path);
 
   /// Writes beside the file and renames, so that a reader, or a crash at any point, finds the old
   /// file or the new one. The folder has to be there. ACLs, SELinux's label and other extended
   /// attributes of a file that is there stay; an error where they cannot.
   Status write(const std::string& path, const FileContent& content);
 
+  /// The same where `known` is still there, bytes, mode and owner (absent: no file). An edit that
+  /// somebody made since then stays, and is an error (unavailable): both files change places in one
+  /// step of the kernel, and back where the old one is not the known one.
+  Status replace(const std::string& path, const std::optional<FileContent>& known,
+                 const FileContent& content);
+
   /// Removes a file, and what a crash in write() left beside it. None there: nothing to do.
   Status remove(const std::string& path);
+
+  /// The same where `known` is still there; an error, and nothing removed, where it is not.
+  Status remove_known(const std::string& path, const FileContent& known);
 
   /// Removes only what a crash in write() left beside the file.
   Status remove_half_written(const std::string& path);
@@ -79,9 +94,16 @@ class Tree {
   /// passed on. An error names the command, with the last line of it.
   Status run(const std::vector<std::string>& command);
 
-  /// Until the end of the object or of the process nobody else has this. False: somebody has. It is
-  /// of the root and of /etc: a container that mounts some folders of the machine has another root.
-  Result<bool> lock();
+  /// Until the end of the object or of the process nobody else has a lock on this file, which only
+  /// its owner can open. False: somebody has. The folders above are made, and go with the file
+  /// where nothing else is in them. An error where others than root may write the last one.
+  Result<bool> lock(const std::string& path);
+
+  /// Removes the file of the lock, which stays locked. Before the folder of it is removed.
+  void remove_lock_file();
+
+  /// Whether lock() made this folder.
+  [[nodiscard]] bool has_made(const std::string& folder) const;
 
   /// The process that kept lock() from it. Absent: none is to be seen from here.
   std::optional<std::uint64_t> lock_holder();
@@ -100,11 +122,15 @@ class Tree {
   };
 
   Result<Place> place_of(const std::string& path);
+  Result<Place> new_file_beside(const std::string& path, const FileContent& content);
+  Result<bool> take_lock(const std::string& path);
   int open_below(const std::string& path, int flags) const;
   bool is_of_kernel(const std::string& path, long magic) const;
 
   UniqueFd root_;
-  UniqueFd lock_, lock_of_etc_;
+  UniqueFd lock_;
+  std::string lock_path_;
+  std::vector<std::string> made_;  ///< folders, for the lock
 };
 
 }  // namespace railhead::host

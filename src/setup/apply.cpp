@@ -64,7 +64,10 @@ class Applier {
       case Change::Kind::link: return set_link(change, step);
       case Change::Kind::driver: return set_driver(change, step);
       case Change::Kind::identity: return set_identity(change, step);
-      case Change::Kind::service: return kernel_.restart_service(change.subject);
+      case Change::Kind::service:
+        TRY_STATUS(journal_.note_restart(*machine_.tree,
+                                         {change.subject, change.value, boot_, change.files}));
+        return kernel_.restart_service(change.subject);
     }
     return {};
   }
@@ -113,7 +116,7 @@ class Applier {
     TRY_STATUS(note({Entry::Kind::file, change.subject, step, content, "", {change.value}}));
     host::FileContent changed = content.value_or(host::FileContent());
     changed.bytes = change.value;
-    return machine_.tree->write(change.subject, changed);
+    return machine_.tree->replace(change.subject, content, changed);
   }
 
   Status set_attribute(const Change& change, const std::string& step) {
@@ -225,8 +228,11 @@ Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& want
     // Later steps go by what is there now: a restart waits for its files.
     plan = TRY(make_plan(machine, wanted, allowed));
     const Step made = verified(plan, step);
-    outcome.has_failed = made.state == StepState::todo;
-    keep(made.state == StepState::todo
+    // A restart that did not help is not planned again.
+    const bool is_restart = find_by(step.changes, &Change::kind, Change::Kind::service) != nullptr;
+    outcome.has_failed =
+        made.state == StepState::todo || (is_restart && made.state != StepState::done);
+    keep(outcome.has_failed
              ? failed(step, {ErrorCode::unavailable, "it was done, and is still " + made.before})
              : made);
   }

@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/contains.h"
 #include "base/find.h"
 #include "base/text.h"
+#include "data/below.h"
 #include "data/json.h"
 #include "data/value.h"
 #include "node/pci.h"
 #include "setup/link_control.h"
 #include "setup/pci_control.h"
+#include "setup/wanted.h"
 
 namespace railhead::setup {
 namespace {
@@ -25,6 +28,9 @@ bool has_text_before(JournalEntry::Kind kind) {
          kind == Kind::link || kind == Kind::driver;
 }
 
+/// Nothing that setup changes has more.
+constexpr std::uint32_t kPermissions = 0777;
+
 constexpr std::string_view kVersion = "railhead.io/v1alpha1";
 constexpr std::string_view kDocument = "SetupJournal";
 
@@ -33,7 +39,7 @@ constexpr data::ParseLimits kJournalLimits{std::size_t{16} << 20, 16, 65536};
 
 data::Json file_json(const host::FileContent& file) {
   return {{"text", file.bytes},
-          {"mode", file.mode},
+          {"mode", file.mode & kPermissions},
           {"uid", file.uid.value_or(0)},
           {"gid", file.gid.value_or(0)}};
 }
@@ -48,6 +54,13 @@ data::Json entry_json(const JournalEntry& entry) {
   json["ours"] = data::Json::array();
   for (const auto& text : entry.ours) json["ours"].push_back(text);
   return json;
+}
+
+data::Json restart_json(const RestartRecord& restart) {
+  return {{"unit", restart.unit},
+          {"why", restart.why},
+          {"boot", restart.boot},
+          {"files", restart.files}};
 }
 
 Result<const data::Value*> member(const data::Value& value, std::string_view key) {
@@ -87,8 +100,48 @@ bool is_path(std::string_view text) {
 
 constexpr std::string_view kSysctls = "/proc/sys/";
 
+bool matches(std::string_view text, std::span<const std::string_view> patterns) {
+  return std::ranges::any_of(patterns,
+                             [&](std::string_view pattern) { return glob_match(pattern, text); });
+}
+
+/// The files that setup/files.h makes, and those of the runtime, which are made or edited. A name
+/// that is given by a person has no slash.
+bool is_file(std::string_view text) {
+  constexpr std::string_view kPatterns[] = {
+      "/etc/modules-load.d/railhead.conf",
+      "/etc/modprobe.d/railhead-*.conf",
+      "/etc/sysctl.d/90-railhead.conf",
+      "/etc/systemd/system/*.service.d/90-railhead-memlock.conf",
+      "/etc/systemd/system/*mount",
+      "/etc/systemd/system/multi-user.target.d/railhead-*.conf",
+      "/etc/security/limits.d/99-railhead-memlock.conf",
+      "/etc/udev/rules.d/10-railhead-vfs-*.rules",
+      "*/99-railhead-nri.conf",
+      "*/50-railhead-nri.toml",
+      "*containerd*.toml",
+      "/etc/cri/*.toml",
+  };
+  return is_path(text) && matches(text, kPatterns);
+}
+
+/// Those that such a file lies in.
+bool is_folder(std::string_view text) {
+  constexpr std::string_view kPatterns[] = {"/etc", "/etc/*", "*containerd*", "*crio*",
+                                            "/sys/kernel/config/rdma_cm/*"};
+  return is_path(text) && matches(text, kPatterns);
+}
+
+/// Also the sysctls that a person may name.
 bool is_attribute(std::string_view text) {
-  return is_path(text) && (text.starts_with("/sys/") || text.starts_with(kSysctls));
+  constexpr std::string_view kPatterns[] = {
+      "/sys/class/net/*/mtu",
+      "/sys/class/net/*/ecn/*/enable/*",
+      "/sys/kernel/config/rdma_cm/*/ports/*/default_roce_tos",
+  };
+  if (!is_path(text)) return false;
+  return text.starts_with(kSysctls) ? may_be_set(text.substr(kSysctls.size()))
+                                    : matches(text, kPatterns);
 }
 
 /// "ens8f0/rings.rx"
@@ -110,8 +163,8 @@ bool is_field(const std::string& text) {
 bool is_possible(const JournalEntry& entry) {
   using Kind = JournalEntry::Kind;
   switch (entry.kind) {
-    case Kind::folder:
-    case Kind::file: return is_path(entry.subject);
+    case Kind::folder: return is_folder(entry.subject);
+    case Kind::file: return is_file(entry.subject);
     case Kind::attribute: return is_attribute(entry.subject);
     case Kind::module: return is_name(entry.subject);
     case Kind::unit: return is_name(entry.subject) && entry.subject.ends_with(".automount");
@@ -147,7 +200,7 @@ Result<JournalEntry> read_entry(const data::Value& value) {
   const auto& before = *TRY(member(value, "before"));
   if (before.kind == data::Value::Kind::null) return entry;
   auto text = TRY(text_at(before, "text"));
-  const auto mode = TRY(number_at(before, "mode", 07777));
+  const auto mode = TRY(number_at(before, "mode", kPermissions));
   const auto uid = TRY(number_at(before, "uid"));
   const auto gid = TRY(number_at(before, "gid"));
   entry.file = host::FileContent{std::move(text), mode, uid, gid};
@@ -215,9 +268,11 @@ bool ended_by_boot(const JournalEntry& entry, const std::string& boot) {
 Result<Journal> Journal::read(host::Tree& tree) {
   const auto content = TRY(tree.find(kPath, kJournalLimits.bytes));
   if (!content) return Journal();
-  if (!host::is_written_by_us(*content)) {
+  for (const std::string path : {kPath, kFolder}) {
+    const auto owner = TRY(tree.owner_of(path));
+    if (!owner || host::is_written_by_us(*owner)) continue;
     return Error{ErrorCode::denied,
-                 std::string(kPath) +
+                 path +
                      ": others than root may write it, or own it, and what it "
                      "says is done as root: look at it, then chown and chmod it"};
   }
@@ -241,6 +296,10 @@ Result<Journal> Journal::parse(std::string_view text) {
   if (entries == nullptr || entries->kind != data::Value::Kind::list)
     return Error{ErrorCode::malformed, "no list of entries"};
   for (const auto& value : entries->items) journal.entries_.push_back(TRY(read_entry(value)));
+  for (const auto& value : data::items_below(root, {"restarts"})) {
+    journal.restarts_.push_back({TRY(text_at(value, "unit")), TRY(text_at(value, "why")),
+                                 TRY(text_at(value, "boot")), TRY(text_at(value, "files"))});
+  }
   return journal;
 }
 
@@ -262,11 +321,13 @@ Status Journal::save(host::Tree& tree) {
 
 Status Journal::write(host::Tree& tree) {
   for (const auto& folder : folders_of(kPath)) {
-    if (TRY(tree.make_folder(folder))) folders_.push_back(folder);
+    const bool is_new = TRY(tree.make_folder(folder)) || tree.has_made(folder);
+    if (is_new && !contains(folders_, folder)) folders_.push_back(folder);
   }
   data::Json json{{"apiVersion", kVersion}, {"kind", kDocument}};
   json["folders"] = data::json_list(folders_, [](const std::string& path) { return path; });
   json["entries"] = data::json_list(entries_, entry_json);
+  if (!restarts_.empty()) json["restarts"] = data::json_list(restarts_, restart_json);
   const auto text = data::to_json_text(json);
   const auto readable = parse(text);
   if (!readable) return readable.error().context("the journal would be unreadable");
@@ -293,6 +354,17 @@ Status Journal::note(host::Tree& tree, const JournalEntry& entry) {
   return status;
 }
 
+Status Journal::note_restart(host::Tree& tree, const RestartRecord& restart) {
+  auto before = restarts_;
+  std::erase_if(restarts_, [&](const RestartRecord& known) {
+    return known.unit == restart.unit && known.why == restart.why;
+  });
+  restarts_.push_back(restart);
+  auto status = save(tree);
+  if (!status) restarts_ = std::move(before);
+  return status;
+}
+
 Status Journal::forget(host::Tree& tree, const JournalEntry& entry) {
   const auto found = std::ranges::find_if(entries_, [&](const JournalEntry& known) {
     return known.kind == entry.kind && known.subject == entry.subject;
@@ -306,6 +378,7 @@ Status Journal::forget(host::Tree& tree, const JournalEntry& entry) {
 
 Status Journal::remove(host::Tree& tree) {
   TRY_STATUS(tree.remove(kPath));
+  tree.remove_lock_file();
   TRY_STATUS(tree.remove_folder(kFolder));
   TRY_STATUS(tree.remove_folder("/var/lib/railhead"));
   for (auto folder = folders_.rbegin(); folder != folders_.rend(); ++folder)

@@ -50,10 +50,22 @@ std::string_view to_string(JournalEntry::Kind kind);
 /// again, and `boot` is another one than that of the change.
 bool ended_by_boot(const JournalEntry& entry, const std::string& boot);
 
+/// That a unit was restarted, so that no second restart is planned where the first did not help.
+struct RestartRecord {
+  std::string unit;
+  std::string why;   ///< what it was to mend: "nri", "memlock"
+  std::string boot;  ///< host::boot_id()
+  /// A hash of the files that it was to read anew: where they change, it is due again.
+  std::string files;
+
+  friend bool operator==(const RestartRecord&, const RestartRecord&) = default;
+};
+
 class Journal {
  public:
   static constexpr const char* kFolder = "/var/lib/railhead/setup";
   static constexpr const char* kPath = "/var/lib/railhead/setup/journal.json";
+  static constexpr const char* kLock = "/var/lib/railhead/setup/lock";  ///< for Tree::lock()
 
   /// Empty where there is none. An error names the file, and what is wrong in it.
   /// One that others than root may write is an error, too: what it says is done as root.
@@ -65,12 +77,18 @@ class Journal {
 
   [[nodiscard]] const std::vector<JournalEntry>& entries() const { return entries_; }
 
+  [[nodiscard]] const std::vector<RestartRecord>& restarts() const { return restarts_; }
+
   [[nodiscard]] const JournalEntry* find(JournalEntry::Kind kind, const std::string& subject) const;
 
   /// Notes an entry, or that a known one gets one more content; on the disk when it returns. What
   /// was there before is what others made last. An error where the journal could not be read again:
   /// then nothing is noted.
   Status note(host::Tree& tree, const JournalEntry& entry);
+
+  /// Notes a restart in place of what is known of that unit and reason; on the disk when it
+  /// returns.
+  Status note_restart(host::Tree& tree, const RestartRecord& restart);
 
   /// Forgets an entry; where that cannot be written, it is known on. After the last one the journal
   /// goes, with the folders that we made for it where nobody else put anything.
@@ -86,7 +104,8 @@ class Journal {
   Status write(host::Tree& tree);
 
   std::vector<JournalEntry> entries_;  ///< in the order of the changes
-  std::vector<std::string> folders_;   ///< made for the journal itself, above kFolder
+  std::vector<RestartRecord> restarts_;
+  std::vector<std::string> folders_;  ///< made for the journal itself, above kFolder
 };
 
 }  // namespace railhead::setup

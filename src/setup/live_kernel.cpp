@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 
+#include "base/shell_word.h"
 #include "base/text.h"
 #include "host/clock.h"
 #include "host/host_error.h"
@@ -93,7 +94,8 @@ Status LiveKernel::load_module(const std::string& name) {
   const auto options = module_options(*machine_.host, name);
   if (!options.install.empty()) {
     return Error{ErrorCode::unsupported, options.install + " has a command for " + name +
-                                             " in place of the kernel: run modprobe " + name};
+                                             " in place of the kernel: run modprobe " +
+                                             shell_word(name)};
   }
   const std::string& path = module->path;
   const auto packed = against_unpacking(*machine_.host, path);

@@ -5,6 +5,7 @@
 
 #include "base/contains.h"
 #include "base/find.h"
+#include "base/shell_word.h"
 #include "base/text.h"
 #include "setup/plan.h"
 
@@ -27,6 +28,13 @@ bool is_loaded(host::Host& host, const std::string& name) {
   return has_folder(host, "/sys/module/" + name);
 }
 
+/// For a tree whose /sys was not copied.
+bool in_proc_modules(host::Host& host, const std::string& name) {
+  const std::string text = text_of(host, "/proc/modules");
+  return std::ranges::any_of(split(text, '\n'),
+                             [&](std::string_view line) { return line.starts_with(name + " "); });
+}
+
 /// Where NVIDIA's packages put the source of the module, for dkms. "": nowhere.
 std::string source_of_peermem(host::Host& host) {
   for (const auto& name : names_in(host, "/usr/src", "")) {
@@ -39,6 +47,8 @@ std::string source_of_peermem(host::Host& host) {
 
 std::string without_module(host::Host& host, const ModuleIndex& modules, const std::string& name) {
   if (modules.release().empty()) return "the release of the kernel cannot be read";
+  const std::string folder = "/lib/modules/" + modules.release();
+  if (!has_folder(host, folder)) return folder + " is not there: nobody can say what it has";
   std::string missing = "kernel " + modules.release() + " has no module " + name;
   if (name != "nvidia_peermem") return missing;
   const auto source = source_of_peermem(host);
@@ -107,10 +117,12 @@ std::string against_loading(const Situation& situation, const std::string& name)
   if (!machine.is_live) return "no kernel runs in this tree: the next boot loads it";
   const auto install = module_options(*machine.host, name).install;
   if (!install.empty())
-    return install + " has a command for it in place of the kernel: run modprobe " + name;
+    return install + " has a command for it in place of the kernel: run modprobe " +
+           shell_word(name);
   const auto packed = against_unpacking(*machine.host, situation.modules.find(name)->path);
   if (packed.empty() || has_modprobe(*machine.tree)) return "";
-  return packed + ", and there is no modprobe here: run modprobe " + name + " on the machine";
+  return packed + ", and there is no modprobe here: run modprobe " + shell_word(name) +
+         " on the machine";
 }
 
 /// `wish`: the module's name, or an alias of it.
@@ -129,6 +141,9 @@ Step loaded(const Situation& situation, const std::string& wish) {
     step.reason = "/sys/module/" + name;
     if (name == "nvidia_peermem" && has_gpu_operator_driver(situation))
       step.reason += ", by the GPU operator's driver container";
+  } else if (in_proc_modules(host, name)) {
+    step.before = "loaded";
+    step.reason = "/proc/modules";
   } else if (name == "nvidia_peermem" && has_gpu_operator_driver(situation)) {
     return parked(std::move(step),
                   "the GPU operator's driver container loads it, where driver.rdma.enabled is "

@@ -181,6 +181,21 @@ Step waiting(std::string why) {
   return parked({.id = "nri.enabled", .title = "the runtime takes NRI plugins"}, std::move(why));
 }
 
+/// A machine without a runtime and without a kubelet starts no pods: nothing is missing there.
+Step without_runtime(const Situation& situation) {
+  const auto& system = situation.system;
+  const bool has_unit = std::ranges::any_of(
+      system.units, [](const auto& unit) { return unit.name == "kubelet" && !unit.path.empty(); });
+  const auto folder = system.folder("/var/lib/kubelet");
+  if (has_unit || folder.known() || system.processes.find("kubelet") != nullptr)
+    return waiting("neither containerd nor CRI-O is here");
+  return {.id = "nri.enabled",
+          .title = "the runtime takes NRI plugins",
+          .before = "no runtime here",
+          .after = "no runtime here",
+          .reason = "neither a container runtime nor a kubelet is here"};
+}
+
 /// The first file that is there and cannot be read whole.
 const system::ConfigFile* unreadable(const std::vector<system::ConfigFile>& files) {
   return find_where(files,
@@ -207,8 +222,7 @@ void plan_nri(const Situation& situation, Plan& plan) {
   const auto& system = situation.system;
   const auto& runtime = system.runtime;
   if (!runtime.unknown.empty()) return plan.push_back(waiting(runtime.unknown));
-  if (!runtime.is_here() && !system.nri_socket())
-    return plan.push_back(waiting("neither containerd nor CRI-O is here"));
+  if (!runtime.is_here() && !system.nri_socket()) return plan.push_back(without_runtime(situation));
   if (runtime.is_here() && !runtime.is("crio") && !runtime.is("containerd"))
     return plan.push_back(waiting(runtime.name + " takes no NRI plugins (" + runtime.basis + ")"));
   const auto& files = runtime.is("crio") ? system.crio : system.containerd.files;

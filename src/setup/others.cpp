@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/contains.h"
+#include "base/shell_word.h"
 #include "base/text.h"
 #include "setup/plan.h"
 
@@ -57,11 +58,12 @@ void plan_others(const Situation& situation, Plan& plan) {
                 .before = "pod " + space + "/" + std::string(parts[1]),
                 .after = "deleted"};
       // Its manifest is printed first, as the API server has it: what is deleted is not lost.
-      const std::string file = owner + ".yaml";
-      plan.push_back(parked(
-          std::move(step), "it " + std::string(other.does) + " (" + std::string(other.manifest) +
-                               "): kubectl get daemonset -n " + space + " " + owner + " -o yaml >" +
-                               file + " && kubectl delete -f " + file));
+      const std::string file = shell_word(owner + ".yaml");
+      plan.push_back(
+          parked(std::move(step), "it " + std::string(other.does) + " (" +
+                                      std::string(other.manifest) + "): kubectl get daemonset -n " +
+                                      shell_word(space) + " " + shell_word(owner) + " -o yaml >" +
+                                      file + " && kubectl delete -f " + file));
     }
   }
 }

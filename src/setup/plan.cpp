@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/plan.h"
 
+#include <algorithm>
+
 #include "base/contains.h"
 #include "base/text.h"
+#include "setup/link_control.h"
 
 namespace railhead::setup {
 namespace {
@@ -35,10 +38,33 @@ Step without_changes(Step step, StepState state, std::string reason) {
   return step;
 }
 
+/// `systemctl daemon-reload` has systemd write the device rules of each scope anew, without GPUs
+/// that a hook added to it (NVIDIA/nvidia-container-toolkit#1227, #48).
+bool reloads_systemd(const Change& change) {
+  return change.kind == Change::Kind::service || change.kind == Change::Kind::unit;
+}
+
+/// What its changes cost.
+void add_costs(const Situation& situation, Step& step) {
+  for (const auto& change : step.changes) step.risk = std::max(step.risk, risk_of(change));
+  const bool has_nvidia = !text_of(*situation.machine.host, "/proc/driver/nvidia/version").empty();
+  if (!has_nvidia || std::ranges::none_of(step.changes, reloads_systemd)) return;
+  step.reason += std::string(step.reason.empty() ? "" : "; ") +
+                 "systemctl daemon-reload can take GPUs from running containers that do not have "
+                 "them by CDI";
+}
+
 }  // namespace
 
 std::string_view to_string(Risk risk) {
   return risk == Risk::live ? "R1" : risk == Risk::restart ? "R2" : "R4";
+}
+
+Risk risk_of(const Change& change) {
+  if (reloads_systemd(change)) return Risk::restart;
+  if (change.kind == Change::Kind::link)
+    return risk_of_link(change.subject.substr(change.subject.find('/') + 1));
+  return Risk::live;
 }
 
 std::string_view to_string(StepState state) {
@@ -120,6 +146,7 @@ Result<Plan> make_plan(const Machine& machine, const Wanted& wanted, Risk allowe
   Plan plan;
   for (const auto& plan_steps : kSubjects) plan_steps(situation, plan);
   for (auto& step : plan) {
+    add_costs(situation, step);
     if (step.state != StepState::todo || step.risk <= allowed) continue;
     step.state = StepState::refused;
     step.reason = "needs --allow " + std::string(to_string(step.risk)) +

@@ -62,7 +62,7 @@ Step live_step(const Situation& situation, Step step, const std::string& path, s
 
 /// Of a service that runs, and not with any amount of locked memory: "containerd (process 7) may
 /// lock 65536 bytes". "": it may lock any amount, or none is seen to run.
-std::string limited_process(host::Host& host, const std::string& service);
+std::string limited_process(const Situation& situation, const std::string& service);
 
 /// Whether systemd runs the machine (sd_booted(3)).
 bool has_systemd(const Situation& situation);

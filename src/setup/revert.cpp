@@ -246,12 +246,21 @@ Step step_of(const Machine& machine, const Entry& entry, const std::vector<Entry
   return step;
 }
 
+/// Mode and owner stay what they are by now: setup changed neither, and whoever did meant it.
+Status take_file_back(host::Tree& tree, const Entry& entry) {
+  const auto now = TRY(tree.find(entry.subject));
+  if (!now || !contains(entry.ours, now->bytes))
+    return Error{ErrorCode::unavailable, kSomebodyElse};
+  if (!entry.file) return tree.remove_known(entry.subject, *now);
+  host::FileContent before = *now;
+  before.bytes = entry.file->bytes;
+  return tree.replace(entry.subject, now, before);
+}
+
 Status take_back(const Machine& machine, Kernel& kernel, const Entry& entry) {
   switch (entry.kind) {
     case Entry::Kind::folder: return machine.tree->remove_folder(entry.subject);
-    case Entry::Kind::file:
-      return entry.file ? machine.tree->write(entry.subject, *entry.file)
-                        : machine.tree->remove(entry.subject);
+    case Entry::Kind::file: return take_file_back(*machine.tree, entry);
     case Entry::Kind::module: return kernel.unload_module(entry.subject);
     case Entry::Kind::attribute: return kernel.set_attribute(entry.subject, entry.attribute);
     case Entry::Kind::functions:

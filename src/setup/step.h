@@ -12,7 +12,7 @@ namespace railhead::setup {
 /// What a step may cost.
 enum class Risk : std::uint8_t {
   live,     ///< R1: nothing that runs notices
-  restart,  ///< R2: a service is restarted
+  restart,  ///< R2: a service is restarted, or systemd reads its files again
   reboot,   ///< R4: takes effect with the next boot
 };
 std::string_view to_string(Risk risk);  ///< "R1", "R2", "R4"
@@ -41,23 +41,28 @@ struct Change {
   };
   Kind kind = Kind::file;
   std::string subject;  ///< path, PCI address, field or setting, or the module's or unit's name
-  std::string value;    ///< the file's bytes, the attribute's text, the number of functions
+  /// The file's bytes, the attribute's text, the number of functions, why a service is restarted.
+  std::string value;
   bool is_optional = false;  ///< where it fails, the step goes on
   /// Of a file: the bytes that the plan goes by; absent: there was none. Others are not changed.
   std::optional<std::string> was{};
+  std::string files{};  ///< of a service: a hash of what it is to read anew
 };
 
 /// One thing that is wanted, with what there is to do for it.
 struct Step {
-  std::string id;     ///< "modules.loaded/ib_umad", stable
-  std::string title;  ///< "module ib_umad is loaded"
-  Risk risk = Risk::live;
+  std::string id;          ///< "modules.loaded/ib_umad", stable
+  std::string title;       ///< "module ib_umad is loaded"
+  Risk risk = Risk::live;  ///< beyond what its changes cost: with_risk_of_changes()
   StepState state = StepState::done;
   std::string before{};           ///< in a few words
   std::string after{};            ///< likewise
   std::string reason{};           ///< where it is said already, or why it is refused or parked
   std::vector<Change> changes{};  ///< in this order; also of a step that its risk refuses
 };
+
+/// What a change costs by the commands and attributes that it takes.
+Risk risk_of(const Change& change);
 
 using Plan = std::vector<Step>;
 

@@ -97,6 +97,13 @@ Status read_sysctl(const Value& value, Wanted& wanted) {
   for (const auto& [written, mark, entry] : TRY(map_of(value, "sysctl")).entries) {
     if (!is_sysctl(written)) return data::malformed_at(mark, in_quotes(written) + " is no name");
     const auto key = sysctl_name(written);
+    std::string path = key;
+    std::ranges::replace(path, '.', '/');
+    if (!may_be_set(path)) {
+      return data::malformed_at(mark, in_quotes(written) +
+                                          " is none that setup sets: it sets those of net, vm and "
+                                          "sunrpc, and limits of kernel and fs");
+    }
     if (wanted.sysctl.count(key) != 0)
       return data::malformed_at(mark, in_quotes(written) + " is there twice, also as " + key);
     const auto text = TRY(entry.as_string());
@@ -332,6 +339,37 @@ Status read_root(const Value& root, Wanted& wanted) {
 }
 
 }  // namespace
+
+bool may_be_set(std::string_view path) {
+  // Others start programs as root (kernel.core_pattern, kernel.modprobe) or open the machine.
+  constexpr std::string_view kNames[] = {
+      "fs/aio-max-nr",
+      "fs/file-max",
+      "fs/nr_open",
+      "fs/inotify/*",
+      "fs/pipe-*",
+      "kernel/msg*",
+      "kernel/shm*",
+      "kernel/sem",
+      "kernel/pid_max",
+      "kernel/threads-max",
+      "kernel/sched_*",
+      "kernel/numa_*",
+      "kernel/timer_migration",
+      "kernel/watchdog*",
+      "kernel/nmi_watchdog",
+      "kernel/hung_task_*",
+      "kernel/keys/*",
+      "kernel/panic",
+      "kernel/panic_on_*",
+      "net/*",
+      "vm/*",
+      "sunrpc/*",
+      "user/max_*",
+      "dev/raid/*",
+  };
+  return std::ranges::any_of(kNames, [&](std::string_view name) { return glob_match(name, path); });
+}
 
 std::string sysctl_name(const std::string& key) {
   std::string name = key;

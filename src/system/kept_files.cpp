@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/absent.h"
 #include "base/contains.h"
 #include "base/text.h"
 #include "data/below.h"
@@ -186,6 +187,19 @@ std::string kept_service_arguments(std::string_view content) {
   // Without any argument the process would be one whose arguments are hidden.
   if (kept.size() == 1 && words.size() > 1 && !words[1].empty()) add("-");
   return kept;
+}
+
+std::string kept_spec(std::string_view content) {
+  const auto spec = data::parse_json(content);
+  if (!spec) return "[\n";
+  for (const auto& limit : data::items_below(*spec, {"process", "rlimits"})) {
+    if (data::text_below(limit, {"type"}) != "RLIMIT_MEMLOCK") continue;
+    const auto* soft = limit.find("soft");
+    const auto bytes = soft == nullptr ? std::nullopt : or_absent(soft->as_unsigned());
+    return "{\"process\": {\"rlimits\": [{\"type\": \"RLIMIT_MEMLOCK\"" +
+           (bytes ? ", \"soft\": " + std::to_string(*bytes) : "") + "}]}}\n";
+  }
+  return "{}\n";
 }
 
 std::string kept_unit(std::string_view content) {

@@ -27,6 +27,9 @@ std::string kept_boot_modules(std::string_view content);
 /// that has room. What cannot be parsed stays so.
 std::string kept_runtime_settings(std::string_view content);
 
+/// Of an OCI spec the limit of locked memory, or that it is no JSON.
+std::string kept_spec(std::string_view content);
+
 /// Of a command line the options that name a file, a folder or a socket of a runtime, and NRI's.
 std::string kept_service_arguments(std::string_view content);
 

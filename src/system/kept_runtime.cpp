@@ -63,7 +63,7 @@ constexpr auto kOpenTables =
 /// Texts that say where something is.
 constexpr auto kPlaceKeys = std::to_array<std::string_view>(
     {"address", "listen", "socket_path", "nri_listen", "plugin_path", "plugin_config_path", "root",
-     "nri_plugin_dir", "nri_plugin_config_dir", "state"});
+     "nri_plugin_dir", "nri_plugin_config_dir", "state", "base_runtime_spec"});
 
 bool is_nri(std::string_view table) {
   const auto name = to_lower(table);
@@ -75,6 +75,31 @@ bool is_plugin(std::string_view name) {
   return name.size() <= kMaxName &&
          ((name.starts_with("io.containerd.") && is_made_of(name, "._-")) || is_nri(name) ||
           name == "cri" || name == "linux");
+}
+
+/// The CRI plugin of containerd in files of version 3, 2 and 1.
+bool is_cri(std::string_view name) {
+  return name == "io.containerd.cri.v1.runtime" || name == "io.containerd.grpc.v1.cri" ||
+         name == "cri";
+}
+
+/// A runtime is called as a person likes: the usual names stay, others become a number that tells
+/// them apart.
+std::string runtime_name(std::string_view name) {
+  constexpr auto kUsual = std::to_array<std::string_view>(
+      {"runc", "crun", "nvidia", "nvidia-cdi", "nvidia-legacy", "nvidia-container-runtime"});
+  if (contains(kUsual, name)) return std::string(name);
+  std::uint32_t hash = 0x811c9dc5;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
+  return "other-" + to_hex(hash, 8);
+}
+
+/// "memlock=-1:-1" of CRI-O's default_ulimits.
+bool is_ulimit(std::string_view text) {
+  const auto equals = text.find('=');
+  return equals != std::string_view::npos && equals <= 16 && text.size() <= 64 &&
+         is_made_of(text.substr(0, equals), "") &&
+         text.find_first_not_of("-0123456789:", equals + 1) == std::string_view::npos;
 }
 
 /// Without what TOML's literal strings cannot have.
@@ -104,6 +129,8 @@ std::string kept_text(std::string_view key, std::string_view text) {
   if (name == "imports") return quoted(text);
   const bool is_id = name == "disabled_plugins" || name == "required_plugins";
   if (is_id && text.size() <= kMaxName && is_made_of(text, "._-")) return quoted(text);
+  if (name == "default_runtime_name") return quoted(runtime_name(text));
+  if (name == "default_ulimits" && is_ulimit(text)) return quoted(text);
   if (contains(kPlaceKeys, std::string_view(name)) && is_place(text)) return quoted(text);
   if (is_duration(text) || text == "true" || text == "false") return quoted(text);
   return "''";
@@ -140,7 +167,18 @@ class Keeper {
   }
 
  private:
-  enum class Inside : std::uint8_t { root, plugins, crio, api, nri };
+  enum class Inside : std::uint8_t {
+    root,
+    plugins,
+    crio,
+    api,
+    nri,
+    limits,
+    cri,
+    containerd,
+    runtimes,
+    runtime
+  };
 
   struct Line {
     unsigned number;
@@ -151,6 +189,12 @@ class Keeper {
   static std::optional<Inside> inside_of(Inside outer, std::string_view key) {
     const auto name = to_lower(key);
     if (outer == Inside::crio && key == "api") return Inside::api;
+    if (outer == Inside::crio && key == "runtime") return Inside::limits;
+    if (outer == Inside::plugins && is_cri(key)) return Inside::cri;
+    if (outer == Inside::cri) return Inside::containerd;
+    if (outer == Inside::containerd) return Inside::runtimes;
+    if (outer == Inside::runtimes) return Inside::runtime;
+    if (outer == Inside::runtime || outer == Inside::limits) return std::nullopt;
     if (outer == Inside::plugins || outer == Inside::crio) {
       return is_nri(key) ? std::optional(Inside::nri) : std::nullopt;
     }
@@ -164,8 +208,13 @@ class Keeper {
     switch (inside) {
       case Inside::root: return contains(kKeys, std::string_view(to_lower(key)));
       case Inside::plugins: return is_plugin(key);
-      case Inside::crio: return is_nri(key) || key == "api";
+      case Inside::crio: return is_nri(key) || key == "api" || key == "runtime";
       case Inside::api: return key == "listen";
+      case Inside::limits: return key == "default_ulimits";
+      case Inside::cri: return key == "containerd";
+      case Inside::containerd: return key == "runtimes" || key == "default_runtime_name";
+      case Inside::runtimes: return true;
+      case Inside::runtime: return key == "base_runtime_spec";
       case Inside::nri: return key.size() <= kMaxName && is_made_of(key, "_-");
     }
     return false;
@@ -175,7 +224,8 @@ class Keeper {
   void take(const Value& table, Inside inside, const std::string& above) {
     for (const auto& entry : table.entries) {
       if (!knows(inside, entry.key)) continue;
-      const auto path = above + (is_made_of(entry.key, "_-") ? entry.key : "\"" + entry.key + "\"");
+      const auto key = inside == Inside::runtimes ? runtime_name(entry.key) : entry.key;
+      const auto path = above + (is_made_of(key, "_-") ? key : "\"" + key + "\"");
       const auto before = lines_.size();
       const auto inner = inside_of(inside, entry.key);
       if (entry.value.kind == Value::Kind::map && inner) take(entry.value, *inner, path + ".");

@@ -14,6 +14,7 @@ void read_runtime(const Gather& gather) {
   const bool is_crio = runtime.is("crio") && !runtime.config.empty();
   system.crio = is_crio ? read_crio_files(gather.host, runtime.config, runtime.drop_in_folder)
                         : read_crio_files(gather.host);
+  system.container_memlock = read_container_memlock(gather.host, system);
   for (const auto* folder : {"/var/run/nri", "/run/nri", "/run", "/var/lib/kubelet",
                              "/var/lib/kubelet/device-plugins", "/run/containerd"}) {
     gather.folder(folder, [](std::string_view name) {

@@ -17,6 +17,7 @@
 #include "host/vf_netlink.h"
 #include "node/node.h"
 #include "node/pci_config.h"
+#include "system/container_memlock.h"
 #include "system/fact.h"
 #include "system/log_patterns.h"
 #include "system/node_runtime.h"
@@ -130,6 +131,7 @@ struct System {
   /// What this runtime reads; the other one's are those of its default place.
   ContainerdFiles containerd;
   std::vector<ConfigFile> crio;
+  std::optional<ContainerMemlock> container_memlock;
   std::map<node::PciAddress, Fact<node::PciConfig>> pci_config;
   /// By netdev, of those with RDMA.
   std::map<std::string, Fact<host::DcbSettings>, std::less<>> dcb;

@@ -191,7 +191,7 @@ class Chart(ClusterCase):
         self.type(f"kubectl -n kube-system rollout status {DAEMONSET}-setup --timeout=120s")
         self.assertIn("memlock", (limits / "99-railhead-memlock.conf").read_text())
         told = self.type(f"kubectl -n kube-system logs {DAEMONSET}-setup -c setup")
-        self.assertRegex(told, r"(?m)^OK: .*memlock")
+        self.assertRegex(told, r"(?m)^done: .*memlock")
 
     def test_the_api_server_takes_the_examples(self) -> None:
         self.assertEqual(5, len(list((paths.TREE / "examples/jobs").iterdir())))

@@ -86,9 +86,9 @@ class SetupNode(ClusterCase):
         return self.kubectl("-n", "kube-system", "get", "job", name, "-o", path).removesuffix(",0")
 
     def assert_prepared(self, log: str) -> None:
-        self.assertRegex(log, r"(?m)^OK: people who log in may lock any amount of memory")
+        self.assertRegex(log, r"(?m)^done: people who log in may lock any amount of memory")
         for service in ("containerd", "kubelet"):
-            self.assertRegex(log, rf"(?m)^OK: {service} may lock any amount of memory")
+            self.assertRegex(log, rf"(?m)^done: {service} may lock any amount of memory")
         self.assertNotIn("FAIL", log)
         for path in (LIMITS, *DROP_INS):
             self.assertIn("memlock", pathlib.Path("/etc", path).read_text().lower())

@@ -168,17 +168,47 @@ TEST_F(TreeTest, a_tree_of_files_is_not_live) {
 
 TEST_F(TreeTest, one_at_a_time_has_the_lock) {
   const auto other = make();
-  ASSERT_TRUE(tree_->lock().value());
-  EXPECT_FALSE(other->lock().value());
+  const std::string path = "/var/lib/x/lock";
+  ASSERT_TRUE(tree_->lock(path).value());
+  EXPECT_FALSE(other->lock(path).value());
+  EXPECT_EQ(fs::status(root_ / "var/lib/x/lock").permissions(), fs::perms(0600));
   tree_.reset();
-  EXPECT_TRUE(other->lock().value());
+  EXPECT_TRUE(other->lock(path).value());
 }
 
-TEST_F(TreeTest, one_that_has_etc_has_the_machine) {
-  // What a container has at its own root is not the machine's; /etc is.
-  const UniqueFd held(::open((root_ / "etc").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  ASSERT_EQ(::flock(held.get(), LOCK_EX | LOCK_NB), 0);
-  EXPECT_FALSE(tree_->lock().value());
+TEST_F(TreeTest, a_lock_leaves_nothing_behind) {
+  ASSERT_TRUE(tree_->lock("/var/lib/x/lock").value());
+  EXPECT_TRUE(tree_->has_made("/var/lib/x"));
+  tree_.reset();
+  EXPECT_FALSE(fs::exists(root_ / "var"));
+}
+
+TEST_F(TreeTest, a_lock_in_a_folder_of_others_is_refused) {
+  fs::create_directories(root_ / "var/x");
+  fs::permissions(root_ / "var/x", fs::perms(0777));
+  EXPECT_EQ(tree_->lock("/var/x/lock").error().code, ErrorCode::denied);
+}
+
+TEST_F(TreeTest, an_edit_since_reading_stays) {
+  fs::create_directories(root_ / "etc");
+  const auto put = [&](const std::string& text) { std::ofstream(root_ / "etc/x") << text; };
+  put("read\n");
+  const auto known = tree_->find("/etc/x").value();
+  put("edited\n");
+  const host::FileContent ours{"ours\n", 0644, {}, {}};
+  EXPECT_EQ(tree_->replace("/etc/x", known, ours).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(tree_->remove_known("/etc/x", *known).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(tree_->replace("/etc/x", {}, ours).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(tree_->find("/etc/x").value()->bytes, "edited\n");
+  const auto edited = tree_->find("/etc/x").value();
+  fs::permissions(root_ / "etc/x", fs::perms(0600));
+  EXPECT_EQ(tree_->replace("/etc/x", edited, ours).error().code, ErrorCode::unavailable)
+      << "somebody tightened it";
+  EXPECT_TRUE(tree_->replace("/etc/x", tree_->find("/etc/x").value(), ours).has_value());
+  EXPECT_EQ(tree_->find("/etc/x").value()->bytes, "ours\n");
+  EXPECT_TRUE(tree_->remove_known("/etc/x", *tree_->find("/etc/x").value()).has_value());
+  EXPECT_TRUE(tree_->replace("/etc/x", {}, ours).has_value());
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_ / "etc"), {}), 1) << "nothing beside it";
 }
 
 TEST(Locks, name_the_process) {

@@ -281,16 +281,44 @@ TEST_F(ApplyTest, a_journal_of_another_release_stops_before_anything) {
   EXPECT_EQ(tree_.everything(), before);
 }
 
+TEST_F(ApplyTest, a_journal_in_a_folder_of_others_stops_before_anything) {
+  do_apply();
+  fs::permissions(tree_.at("var/lib/railhead/setup"), fs::perms(0777));
+  const auto result = revert(tree_.machine(), kernel_, kSilent);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::denied);
+}
+
+TEST_F(ApplyTest, revert_keeps_the_mode_that_somebody_set_since) {
+  const std::string path = "etc/containerd/config.toml";
+  tree_.write(path, "version = 2\n[plugins.'io.containerd.nri.v1.nri']\n  disable = true\n");
+  do_apply("nri: true");
+  fs::permissions(tree_.at(path), fs::perms(0600));
+  ASSERT_TRUE(revert(tree_.machine(), kernel_, kSilent));
+  EXPECT_THAT(tree_.read(path), HasSubstr("disable = true"));
+  EXPECT_EQ(fs::status(tree_.at(path)).permissions(), fs::perms(0600));
+}
+
 TEST_F(ApplyTest, a_journal_that_lies_stops_before_anything) {
   for (const auto* entry : {R"("kind": "file", "subject": "", "before": null)",
                             R"("kind": "file", "subject": "etc/passwd", "before": null)",
                             R"("kind": "file", "subject": "/etc/..", "before": null)",
                             R"("kind": "file", "subject": "/etc/a\u0000b", "before": null)",
                             R"("kind": "file", "subject": "/etc/../x", "before": null)",
-                            R"("kind": "file", "subject": "/x", "before":
-                               {"text": "", "mode": 4096, "uid": 0, "gid": 0})",
-                            R"("kind": "file", "subject": "/x", "before":
+                            R"("kind": "file", "subject": "/etc/containerd/config.toml", "before":
+                               {"text": "", "mode": 2541, "uid": 0, "gid": 0})",
+                            R"("kind": "file", "subject": "/etc/containerd/config.toml", "before":
                                {"text": "", "mode": 420, "uid": 4294967296, "gid": 0})",
+                            R"("kind": "file", "subject": "/etc/shadow", "before":
+                               {"text": "", "mode": 420, "uid": 0, "gid": 0})",
+                            R"("kind": "file", "subject": "/etc/ld.so.preload", "before": null)",
+                            R"("kind": "file", "subject": "/etc/systemd/system/x.service",
+                               "before": null)",
+                            R"("kind": "folder", "subject": "/root/.ssh")",
+                            R"("kind": "attribute", "subject": "/proc/sys/kernel/core_pattern",
+                               "before": "|/tmp/x")",
+                            R"("kind": "attribute", "subject": "/sys/kernel/uevent_helper",
+                               "before": "/tmp/x")",
                             R"("kind": "folder", "subject": "/")",
                             R"("kind": "folder", "subject": "/..")",
                             R"("kind": "attribute", "subject": "/etc/passwd", "before": "")",

@@ -23,7 +23,7 @@ class NfsTest : public testing::Test {
     tree_.write("sys/module/rpcrdma/initstate", "live\n");
   }
 
-  Plan plan() { return make_plan(tree_.machine(), wanted(kWanted), Risk::live).value(); }
+  Plan plan() { return make_plan(tree_.machine(), wanted(kWanted), Risk::restart).value(); }
 
   NodeTree tree_;
   TreeKernel kernel_{tree_};
@@ -32,7 +32,7 @@ class NfsTest : public testing::Test {
 TEST_F(NfsTest, a_mount_is_made_and_taken_back) {
   const auto before = tree_.everything();
   const auto machine = tree_.machine();
-  const auto outcome = apply(machine, kernel_, wanted(kWanted), Risk::live, kSilent).value();
+  const auto outcome = apply(machine, kernel_, wanted(kWanted), Risk::restart, kSilent).value();
   EXPECT_FALSE(outcome.has_failed);
   EXPECT_EQ(kernel_.started, std::vector<std::string>{"mnt-ai\\x2ddata.automount"});
   EXPECT_EQ(step_of(plan(), "nfs.started/mnt/ai-data").state, StepState::done);
@@ -42,7 +42,7 @@ TEST_F(NfsTest, a_mount_is_made_and_taken_back) {
 }
 
 TEST_F(NfsTest, its_unit_is_one_that_railhead_nfs_reads) {
-  ASSERT_TRUE(apply(tree_.machine(), kernel_, wanted(kWanted), Risk::live, kSilent));
+  ASSERT_TRUE(apply(tree_.machine(), kernel_, wanted(kWanted), Risk::restart, kSilent));
   const auto text = tree_.read(kUnit);
   EXPECT_THAT(text, HasSubstr("After=network-online.target rdma-hw.target"));
   const auto unit = usage::parse_mount_unit(kUnit, "mnt-ai\\x2ddata.mount", text);
@@ -55,7 +55,7 @@ TEST_F(NfsTest, its_unit_is_one_that_railhead_nfs_reads) {
 TEST_F(NfsTest, without_systemd_it_waits) {
   fs::remove_all(tree_.at("run/systemd"));
   const auto outcome =
-      apply(tree_.machine(), kernel_, wanted(kWanted), Risk::live, kSilent).value();
+      apply(tree_.machine(), kernel_, wanted(kWanted), Risk::restart, kSilent).value();
   EXPECT_FALSE(outcome.has_failed);
   EXPECT_EQ(step_of(outcome.steps, "nfs.units/mnt/ai-data").state, StepState::done);
   EXPECT_EQ(step_of(outcome.steps, "nfs.started/mnt/ai-data").reason, "systemd does not run here");
@@ -115,6 +115,22 @@ TEST(MachineConfig, has_units_as_units_and_files_as_files) {
   ASSERT_EQ(mounts.size(), 1U);
   EXPECT_EQ(mounts[0].mount_point, "/mnt/ai-data");
   EXPECT_EQ(mounts[0].refused, "");
+}
+
+TEST_F(NfsTest, what_has_systemd_read_its_files_again_needs_consent) {
+  const auto outcome =
+      apply(tree_.machine(), kernel_, wanted(kWanted), Risk::live, kSilent).value();
+  const auto started = step_of(outcome.steps, "nfs.started/mnt/ai-data");
+  EXPECT_EQ(started.risk, Risk::restart);
+  EXPECT_EQ(started.state, StepState::refused);
+}
+
+TEST(RiskOf, is_that_of_the_commands) {
+  EXPECT_EQ(risk_of({Change::Kind::service, "containerd", ""}), Risk::restart);
+  EXPECT_EQ(risk_of({Change::Kind::unit, "mnt.automount", ""}), Risk::restart);
+  EXPECT_EQ(risk_of({Change::Kind::link, "ens8f0/rings.rx", "8192"}), Risk::restart);
+  EXPECT_EQ(risk_of({Change::Kind::link, "ens8f0/coalesce.rx-usecs", "8"}), Risk::live);
+  EXPECT_EQ(risk_of({Change::Kind::module, "ib_umad", ""}), Risk::live);
 }
 
 }  // namespace

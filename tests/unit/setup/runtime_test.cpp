@@ -172,7 +172,11 @@ TEST(PlanNri, crio_has_it_unless_a_file_says_no) {
 }
 
 TEST(PlanNri, without_a_runtime_it_waits) {
-  EXPECT_EQ(nri(NodeTree()).state, StepState::parked);
+  const NodeTree tree;
+  EXPECT_EQ(nri(tree).state, StepState::done) << "no pods either";
+  EXPECT_EQ(nri(tree).before, "no runtime here");
+  tree.service("kubelet");
+  EXPECT_EQ(nri(tree).state, StepState::parked);
 }
 
 TEST(PlanNri, on_openshift_etc_belongs_to_its_operator) {
@@ -296,6 +300,65 @@ TEST(PlanRestarts, without_systemd_it_is_for_a_person) {
   const auto plan = make_plan(tree.machine(), want, Risk::reboot).value();
   EXPECT_EQ(plan.back().state, StepState::parked);
   EXPECT_EQ(plan.back().reason, "systemd does not run here: restart it by hand");
+}
+
+TEST(PlanRestarts, one_that_did_not_help_is_not_planned_again) {
+  const NodeTree tree;
+  run_containerd(tree);
+  tree.write("proc/sys/kernel/random/boot_id", "one\n");
+  const std::string config = "version = 2\n" + std::string(kTable);
+  tree.write("etc/containerd/config.toml", config);
+  const auto want = wanted("nri: true");
+  const std::string id = "service.restarted/containerd";
+  const auto planned = [&] {
+    return step_of(make_plan(tree.machine(), want, Risk::restart).value(), id).state;
+  };
+  TreeKernel kernel(tree);
+  const auto outcome = apply(tree.machine(), kernel, want, Risk::restart, kSilent).value();
+  EXPECT_EQ(kernel.restarted, std::vector<std::string>{"containerd"});
+  EXPECT_TRUE(outcome.has_failed);
+  const auto again = step_of(make_plan(tree.machine(), want, Risk::restart).value(), id);
+  EXPECT_EQ(again.state, StepState::parked);
+  EXPECT_THAT(again.reason, HasSubstr("journalctl -b -u containerd.service"));
+  tree.write("etc/containerd/config.toml", "# edited\n" + config);
+  EXPECT_EQ(planned(), StepState::todo) << "its file is another one";
+  tree.write("etc/containerd/config.toml", config);
+  tree.write("proc/sys/kernel/random/boot_id", "two\n");
+  EXPECT_EQ(planned(), StepState::todo) << "the machine was booted";
+}
+
+TEST(PlanRestarts, the_unit_is_that_of_the_process) {
+  const NodeTree tree;
+  run_containerd(tree);
+  tree.service("k3s");
+  tree.write("proc/7/cgroup", "0::/system.slice/k3s.service\n");
+  tree.write("etc/containerd/config.toml", "version = 2\n" + std::string(kTable));
+  EXPECT_THAT(states(make_plan(tree.machine(), wanted("nri: true"), Risk::restart).value()),
+              ElementsAre("nri.enabled done", "service.restarted/k3s todo"));
+}
+
+TEST(PlanRestarts, dockers_containerd_is_left_alone_on_a_node_of_crio) {
+  const NodeTree tree;
+  run_containerd(tree);
+  tree.service("crio");
+  tree.write("proc/9/comm", "crio\n");
+  tree.write("proc/9/cmdline", "crio");
+  const auto plan = make_plan(tree.machine(), wanted("nri: true"), Risk::restart).value();
+  for (const auto& step : plan) EXPECT_EQ(step.id.find("containerd"), std::string::npos) << step.id;
+}
+
+TEST(PlanMemlock, what_containers_have_by_the_runtimes_files_is_enough) {
+  const NodeTree tree;
+  run_containerd(tree);
+  tree.write("etc/containerd/config.toml",
+             "version = 2\n[plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes.runc]\n"
+             "base_runtime_spec = '/etc/base.json'\n");
+  tree.write("etc/base.json",
+             "{\"process\": {\"rlimits\": [{\"type\": \"RLIMIT_MEMLOCK\", "
+             "\"soft\": 18446744073709551615}]}}");
+  const auto want = wanted("memlock: {services: [containerd]}");
+  EXPECT_THAT(states(make_plan(tree.machine(), want, Risk::restart).value()),
+              ElementsAre("memlock.service/containerd done"));
 }
 
 TEST(PlanRestarts, a_runtime_without_a_socket_is_restarted_after_its_files) {
