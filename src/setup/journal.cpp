@@ -356,9 +356,7 @@ Status Journal::note(host::Tree& tree, const JournalEntry& entry) {
 
 Status Journal::note_restart(host::Tree& tree, const RestartRecord& restart) {
   auto before = restarts_;
-  std::erase_if(restarts_, [&](const RestartRecord& known) {
-    return known.unit == restart.unit && known.why == restart.why;
-  });
+  std::erase_if(restarts_, [&](const RestartRecord& known) { return known.unit == restart.unit; });
   restarts_.push_back(restart);
   auto status = save(tree);
   if (!status) restarts_ = std::move(before);

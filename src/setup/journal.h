@@ -86,7 +86,7 @@ class Journal {
   /// then nothing is noted.
   Status note(host::Tree& tree, const JournalEntry& entry);
 
-  /// Notes a restart in place of what is known of that unit and reason; on the disk when it
+  /// Notes a restart in place of what is known of that unit; on the disk when it
   /// returns.
   Status note_restart(host::Tree& tree, const RestartRecord& restart);
 

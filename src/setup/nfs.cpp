@@ -47,8 +47,10 @@ bool is_waited_for(host::Host& host, const std::string& where) {
 }
 
 Step started(const Situation& situation, const Plan& plan, const NfsWish& wish) {
+  Change change{Change::Kind::unit, automount_of(wish), ""};
   Step step{.id = "nfs.started" + wish.where,
             .title = wish.where + " is mounted on first use",
+            .risk = risk_of(change),
             .after = automount_of(wish) + " is started"};
   host::Host& host = *situation.machine.host;
   if (is_waited_for(host, wish.where)) {
@@ -64,7 +66,7 @@ Step started(const Situation& situation, const Plan& plan, const NfsWish& wish) 
       return parked(std::move(step), "after its units");
   }
   step.state = StepState::todo;
-  step.changes = {{Change::Kind::unit, automount_of(wish), ""}};
+  step.changes = {std::move(change)};
   return step;
 }
 

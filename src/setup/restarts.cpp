@@ -15,7 +15,6 @@ struct Cause {
   std::string unit;
   std::string code;  ///< as the journal keeps it: "nri", "memlock"
   std::string text;  ///< for people
-  std::string read;  ///< all that it reads anew
 };
 
 /// FNV-1a of 64 bits: it tells texts of before from those of now, and keeps nobody out.
@@ -35,11 +34,24 @@ bool is_done(const Plan& plan, std::string_view id) {
   return step == nullptr || step->state == StepState::done;
 }
 
-/// Whether it was restarted since the machine was booted and its files are as they are.
-bool was_tried(const Situation& situation, const Cause& cause, const std::string& hash) {
+/// A hash of all that the unit reads anew when it is restarted.
+std::string hash_of_files(const Situation& situation, const std::string& unit) {
+  const auto limit = system::read_unit(*situation.machine.host, unit);
+  std::string text = limit.memlock_path + "\n" + limit.memlock + "\n";
+  if (situation.system.runtime.unit == unit) {
+    for (const auto& file : files_of_runtime(situation.system))
+      text += file.path + "\n" + file.text;
+  }
+  return hash_of(text);
+}
+
+/// Whether it was restarted since the machine was booted and its files are as they are: no reason
+/// makes a second restart help then.
+bool was_tried(const Situation& situation, const std::string& unit, const std::string& hash) {
   const auto journal = Journal::read(*situation.machine.tree);
-  const RestartRecord now{cause.unit, cause.code, host::boot_id(*situation.machine.host), hash};
-  return journal && contains(journal->restarts(), now);
+  const auto* known = journal ? find_by(journal->restarts(), &RestartRecord::unit, unit) : nullptr;
+  return known != nullptr && known->files == hash &&
+         known->boot == host::boot_id(*situation.machine.host);
 }
 
 Step restart(const Situation& situation, const Plan& plan, const Cause& cause) {
@@ -47,7 +59,7 @@ Step restart(const Situation& situation, const Plan& plan, const Cause& cause) {
             .title = cause.unit + " runs as its files say",
             .before = cause.text,
             .after = "restarted"};
-  const auto hash = hash_of(cause.read);
+  const auto hash = hash_of_files(situation, cause.unit);
   Change change{Change::Kind::service, cause.unit, cause.code};
   change.files = hash;
   step.risk = risk_of(change);
@@ -56,7 +68,7 @@ Step restart(const Situation& situation, const Plan& plan, const Cause& cause) {
     return parked(std::move(step), "systemd does not run here: restart it by hand");
   if (!is_done(plan, "nri.enabled") || !is_done(plan, "memlock.service/" + cause.unit))
     return parked(std::move(step), "after its files");
-  if (was_tried(situation, cause, hash)) {
+  if (was_tried(situation, cause.unit, hash)) {
     return parked(std::move(step), "it was restarted since the boot, and still: " + cause.text +
                                        ": look at its log, journalctl -b -u " +
                                        shell_word(cause.unit + ".service"));
@@ -72,9 +84,7 @@ std::optional<Cause> cause_of_nri(const Situation& situation) {
   const auto& runtime = system.runtime;
   if (!situation.wanted.nri || runtime.pid == 0 || system.nri_socket()) return std::nullopt;
   if (!runtime.is("containerd") && !runtime.is("crio")) return std::nullopt;
-  Cause cause{runtime.unit, "nri", "no NRI socket in /run/nri", ""};
-  for (const auto& file : files_of_runtime(system)) cause.read += file.path + "\n" + file.text;
-  return cause;
+  return Cause{runtime.unit, "nri", "no NRI socket in /run/nri"};
 }
 
 /// Why a service that runs has another limit than its files say. Absent: it has not, or does not
@@ -87,22 +97,26 @@ std::optional<Cause> cause_of_memlock(const Situation& situation, const Plan& pl
   if (unit.memlock != "infinity" || !is_by_unit) return std::nullopt;
   const auto why = limited_process(situation, service);
   if (why.empty()) return std::nullopt;
-  return Cause{service, "memlock", why, unit.memlock_path};
+  return Cause{service, "memlock", why};
 }
 
 }  // namespace
 
 void plan_restarts(const Situation& situation, Plan& plan) {
   const auto nri = cause_of_nri(situation);
+  bool is_planned = false;
   for (const auto& service : situation.wanted.memlock_services) {
-    const auto memlock = cause_of_memlock(situation, plan, service);
-    const bool both = nri && nri->unit == service;
-    if (memlock && !both) plan.push_back(restart(situation, plan, *memlock));
+    const bool for_nri = nri && nri->unit == service;
+    auto cause = cause_of_memlock(situation, plan, service);
+    if (!cause && for_nri) cause = nri;
+    if (cause) plan.push_back(restart(situation, plan, *cause));
+    is_planned = is_planned || for_nri;
   }
-  if (!nri) return;
+  if (!nri || is_planned) return;
   if (!nri->unit.empty()) return plan.push_back(restart(situation, plan, *nri));
   Step step{.id = "service.restarted/" + situation.system.runtime.name,
             .title = situation.system.runtime.name + " runs as its files say",
+            .risk = risk_of({Change::Kind::service, situation.system.runtime.name, ""}),
             .before = nri->text,
             .after = "restarted"};
   plan.push_back(parked(std::move(step), "which unit has process " +

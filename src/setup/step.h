@@ -53,7 +53,7 @@ struct Change {
 struct Step {
   std::string id;          ///< "modules.loaded/ib_umad", stable
   std::string title;       ///< "module ib_umad is loaded"
-  Risk risk = Risk::live;  ///< beyond what its changes cost: with_risk_of_changes()
+  Risk risk = Risk::live;  ///< at least; what its changes cost comes to it
   StepState state = StepState::done;
   std::string before{};           ///< in a few words
   std::string after{};            ///< likewise

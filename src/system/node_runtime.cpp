@@ -75,8 +75,10 @@ bool is_in_pod(std::string_view cgroups) {
   return cgroups.find("/kubepods") != std::string_view::npos;
 }
 
+/// Of a machine that is itself in a pod nothing can be said.
 bool is_in_pod(host::Host& host, const Service& service) {
-  return is_in_pod(file_text(host, folder_of_process(service.pid) + "/cgroup", kept_unit));
+  return !is_in_pod(file_text(host, folder_of_process(1) + "/cgroup", kept_unit)) &&
+         is_in_pod(file_text(host, folder_of_process(service.pid) + "/cgroup", kept_unit));
 }
 
 /// A path that a process names, as the machine has it.

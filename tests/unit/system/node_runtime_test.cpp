@@ -144,6 +144,14 @@ TEST(NodeRuntime, a_containerd_in_a_pod_is_not_the_nodes) {
       3);
 }
 
+TEST(NodeRuntime, a_machine_may_itself_be_in_a_pod) {
+  const std::string in_pod = "/kubepods.slice/kubepods-pod1.slice/cri-1.scope/init.scope";
+  EXPECT_EQ(runtime_of(process(1, "systemd", "systemd", in_pod) +
+                       process(2, "containerd", "containerd", in_pod))
+                .pid,
+            2);
+}
+
 TEST(NodeRuntime, without_a_kubelet_several_are_ambiguous) {
   const auto found =
       runtime_of(kDockers + process(9, "containerd", "containerd -c /b.toml -a /run/b.sock"));
