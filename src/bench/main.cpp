@@ -8,6 +8,7 @@
 #include "bench/command_line.h"
 #include "host/descriptors.h"
 #include "host/directory_host.h"
+#include "host/memory.h"
 #include "host/terminal.h"
 #include "host/unique_fd.h"
 
@@ -27,6 +28,7 @@ railhead::host::UniqueFd watch_signals() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  railhead::host::end_without_memory();
   railhead::host::open_standard_descriptors();
   const auto interrupt = watch_signals();
   const auto host = railhead::host::DirectoryHost::open("/");

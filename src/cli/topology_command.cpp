@@ -32,6 +32,9 @@ data::Json relation_rows(const std::vector<std::vector<topology::Nearness>>& tab
   });
 }
 
+/// NICs whose relations to each other are said; a thousand have a million.
+constexpr std::size_t kMostRelated = 512;
+
 data::Json topology_json(const inject::DecisionTable& table) {
   const auto& node = table.node();
   const auto columns = matrix_columns(node);
@@ -49,7 +52,9 @@ data::Json topology_json(const inject::DecisionTable& table) {
   });
   json["relations"] = relation_rows(table.topology().gpu_nic, gpus, columns);
   json["gpuRelations"] = relation_rows(table.topology().gpu_gpu, gpus, gpus);
-  json["nicRelations"] = relation_rows(topology::nic_relations(node), columns, columns);
+  json["nicRelations"] = columns.size() > kMostRelated
+                             ? data::Json()
+                             : relation_rows(topology::nic_relations(node), columns, columns);
   auto warnings = table.topology().warnings;
   for (auto& line : lost_nic_lines(table)) warnings.push_back(std::move(line));
   json["warnings"] = warnings;

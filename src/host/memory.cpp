@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <new>
+#include <string_view>
 
 /// Where the linker has put what runs for each container (cmake/container_path.ld); null in a build
 /// without that order.
@@ -71,6 +73,15 @@ void give_back_free_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
+}
+
+void end_without_memory() {
+  std::set_new_handler([] {
+    constexpr std::string_view kLine = "railhead: not enough memory\n";
+    constexpr int kCannotTell = 2;
+    (void)!::write(STDERR_FILENO, kLine.data(), kLine.size());
+    ::_exit(kCannotTell);
+  });
 }
 
 void give_back_code_pages() {

@@ -69,6 +69,20 @@ std::set<PciAddress> functions_of_fresh(const ClassList& net) {
   return functions;
 }
 
+/// No machine has more (16 GPUs; 8 NICs of 252 VFs), and what is said of each pair of a GPU and a
+/// NIC takes memory and time by their product. A snapshot comes from a stranger.
+constexpr std::size_t kMostGpus = 256;
+constexpr std::size_t kMostNics = 4096;
+
+template <typename Device>
+void keep_first(std::vector<Device>& devices, std::size_t most, const std::string& path,
+                const std::string& what, Reader& reader) {
+  if (devices.size() <= most) return;
+  reader.malformed(path, std::to_string(devices.size()) + " " + what + "; those after the first " +
+                             std::to_string(most) + " are left out");
+  devices.resize(most);
+}
+
 }  // namespace
 
 /// In the order in which a machine is read, which is that of its problems.
@@ -169,6 +183,8 @@ Node NodeReader::Parts::refresh(Reader& reader, Again again, const host::Machine
   node.cdi = cdi.value;
   node.nccl_file = nccl_file.value;
   report(reader);
+  keep_first(node.gpus, kMostGpus, "/sys/bus/pci/devices", "GPUs", reader);
+  keep_first(node.nics, kMostNics, "/sys/class/infiniband", "RDMA NICs", reader);
   node.problems = reader.take_problems();
   return node;
 }

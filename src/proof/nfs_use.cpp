@@ -2,6 +2,7 @@
 #include "proof/nfs_use.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -34,19 +35,30 @@ std::string who_wants(const usage::NfsMount& mount, const usage::NfsDeclaration*
   return who.empty() ? wanted_by(wanted, mount.mount_point) : who;
 }
 
-const usage::NfsDeclaration* declaration_of(
-    const usage::NfsMount& mount, const std::vector<usage::NfsDeclaration>& declarations) {
-  const auto find = [&](const auto& is_its) -> const usage::NfsDeclaration* {
-    const auto at = std::ranges::find_if(declarations, is_its);
-    return at == declarations.end() ? nullptr : &*at;
-  };
-  const auto* by_place =
-      find([&](const auto& one) { return one.mount_point == mount.mount_point; });
-  if (by_place != nullptr && !mount.mount_point.empty()) return by_place;
-  return find([&](const auto& one) {
-    return one.mount_point.empty() && one.server == mount.server && one.path == mount.path;
-  });
-}
+/// What is written down, by the mount it is about; of two the first counts.
+class DeclarationIndex {
+ public:
+  explicit DeclarationIndex(const std::vector<usage::NfsDeclaration>& declarations) {
+    for (const auto& one : declarations) {
+      if (one.mount_point.empty()) {
+        by_source_.try_emplace({one.server, one.path}, &one);
+      } else {
+        by_place_.try_emplace(one.mount_point, &one);
+      }
+    }
+  }
+
+  /// Null where nothing is written down of the mount.
+  [[nodiscard]] const usage::NfsDeclaration* find(const usage::NfsMount& mount) const {
+    if (const auto at = by_place_.find(mount.mount_point); at != by_place_.end()) return at->second;
+    const auto at = by_source_.find({mount.server, mount.path});
+    return at == by_source_.end() ? nullptr : at->second;
+  }
+
+ private:
+  std::map<std::string_view, const usage::NfsDeclaration*> by_place_;
+  std::map<std::pair<std::string_view, std::string_view>, const usage::NfsDeclaration*> by_source_;
+};
 
 /// Adds how many connections were asked for, and whether fewer were made.
 void add_connections(const usage::NfsMount& mount, const usage::NfsDeclaration* declared,
@@ -137,11 +149,12 @@ NfsUse judge_nfs(const usage::NfsMount& mount, const usage::NfsDeclaration* decl
 std::vector<JudgedNfs> judge_all_nfs(const usage::NfsMounts& mounts,
                                      const std::vector<usage::NfsDeclaration>& declarations,
                                      const std::vector<std::string>& wanted) {
+  const DeclarationIndex declared(declarations);
   std::vector<JudgedNfs> judged;
   std::set<std::string> places;
   for (const auto& mount : mounts.mounts) {
     places.insert(mount.mount_point);
-    judged.push_back({mount, judge_nfs(mount, declaration_of(mount, declarations), wanted)});
+    judged.push_back({mount, judge_nfs(mount, declared.find(mount), wanted)});
   }
   for (const auto& declaration : declarations) {
     if (declaration.deferred || !mounts.of_machine) continue;

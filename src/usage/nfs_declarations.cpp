@@ -20,6 +20,7 @@ namespace railhead::usage {
 namespace {
 
 constexpr std::size_t kMaxUnits = 4096;
+constexpr std::size_t kMaxDeclarations = 4096;  ///< as many as mounts are looked at
 constexpr std::string_view kSuffix = ".mount";
 
 /// The last value of each key of a section, as systemd has it; lines that end in a backslash go on.
@@ -261,7 +262,13 @@ std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
   const auto fstab = host.read_keeping("/etc/fstab", kept_fstab);
   if (!fstab) unknown.push_back(fstab.error().message);
   if (!fstab || !*fstab) return found;
-  for (auto& line : parse_fstab(**fstab)) found.push_back(std::move(line));
+  for (auto& line : parse_fstab(**fstab)) {
+    if (found.size() == kMaxDeclarations) {
+      unknown.push_back("/etc/fstab: more NFS mounts than " + std::to_string(kMaxDeclarations));
+      break;
+    }
+    found.push_back(std::move(line));
+  }
   return found;
 }
 

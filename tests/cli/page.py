@@ -32,6 +32,8 @@ Conventions:
 * JSON and YAML documents have `apiVersion` and `kind`; [schemas](schemas) say what is in them ([version policy](schemas/README.md)).
 * `railhead completion bash|zsh|fish` prints the script that makes a shell complete commands, options and words. `railhead help nics --man | man -l -`
   shows a man page.
+* What a file says is read within limits, and memory stays below 64 MiB and ten times the file. Of one machine 256 GPUs and 4,096 RDMA NICs are
+  looked at, and what is left out is said. Where memory cannot be had, the program says so and ends with 2.
 
 """
 

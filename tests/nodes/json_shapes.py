@@ -42,7 +42,7 @@ MEMBER = {"id": TEXT, "kind": FUNCTION, "nics": [TEXT], "pci": MAYBE_TEXT, "netd
 
 SHAPES = {
     "topology": {**document("Topology"), **ORIGIN, "gpus": [GPU], "nics": [{**NIC, **NIC_ROLE}],
-                 "relations": [[RELATION]], "gpuRelations": [[RELATION]], "nicRelations": [[RELATION]],
+                 "relations": [[RELATION]], "gpuRelations": [[RELATION]], "nicRelations": optional([[RELATION]]),
                  "warnings": [TEXT], "problems": PROBLEMS},
     "affinity --explain": {
         **document("Affinity"), **ORIGIN, "gpus": [{**GPU, "nics": [CHOICE]}], "nics": [TEXT], "devices": [TEXT],
@@ -68,7 +68,10 @@ SHAPES = {
 
 
 def wrong_shape(value, shape, where="the document"):
-    if isinstance(shape, dict):
+    if isinstance(shape, tuple) and isinstance(shape[0], list):
+        if value is not None:
+            yield from wrong_shape(value, shape[0], where)
+    elif isinstance(shape, dict):
         yield from wrong_object(value, shape, where)
     elif isinstance(shape, list) and isinstance(value, list):
         for at, item in enumerate(value):

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/memory.h"
 
+#include <limits>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,15 @@ TEST(Memory, code_that_was_given_back_still_runs) {
   give_back_code_pages();
   EXPECT_LT(resident_bytes(), before);
   EXPECT_EQ(std::to_string(before), std::to_string(before));
+}
+
+TEST(Memory, a_program_that_gets_none_ends_with_a_code_and_a_word) {
+  const auto ask_for_all = [] {
+    end_without_memory();
+    const std::size_t too_much = std::numeric_limits<std::ptrdiff_t>::max();
+    (void)::operator delete(::operator new(too_much));
+  };
+  EXPECT_EXIT(ask_for_all(), testing::ExitedWithCode(2), "not enough memory");
 }
 
 TEST(Memory, what_is_to_be_kept_is_left_out_of_a_range) {

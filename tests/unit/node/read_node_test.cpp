@@ -53,5 +53,17 @@ TEST(ReadNode, a_thousand_devices_that_all_fail_do_not_flood) {
   EXPECT_LT(node.problems.size(), 300U);
 }
 
+TEST(ReadNode, more_devices_than_a_machine_has_are_left_out_and_counted) {
+  std::string entries;
+  for (int at = 0; at < 5000; ++at) {
+    entries += "t /sys/class/infiniband/x" + std::to_string(at) + "/node_type 1: CA\n";
+  }
+  const auto node = test::node_of(entries);
+  EXPECT_EQ(node.nics.size(), 4096U);
+  ASSERT_EQ(node.problems.size(), 1U);
+  EXPECT_EQ(node.problems[0].path, "/sys/class/infiniband");
+  EXPECT_TRUE(node.problems[0].what.starts_with("5000 "));
+}
+
 }  // namespace
 }  // namespace railhead::node
