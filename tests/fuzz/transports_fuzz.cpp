@@ -54,6 +54,13 @@ void check(const transports::Reading& reading) {
   require(reading.obstacle() == nullptr || !reading.off_rdma().empty());
 }
 
+void check_list(const transports::NicList& list) {
+  require(list.entries.size() <= kMostEntries);
+  for (const auto& entry : list.entries) {
+    require(!entry.names("mlx5_1", 1) || entry.names("mlx5_1"));
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -65,13 +72,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(unknown.wanted.empty());
   for (const auto& line : environment) {
     const auto value = line.substr(std::min(line.find('=') + 1, line.size()));
-    for (auto* read : {transports::nccl_list, transports::ucx_list, transports::nvshmem_list,
-                       transports::nvshmem_mapping}) {
-      const auto list = read(value);
-      require(list.entries.size() <= kMostEntries);
-      for (const auto& entry : list.entries) {
-        require(!entry.names("mlx5_1", 1) || entry.names("mlx5_1"));
-      }
+    for (auto* read :
+         {transports::nccl_list, transports::nvshmem_list, transports::nvshmem_mapping}) {
+      check_list(read(value));
+    }
+    for (const auto release : transports::kUcxReleases) {
+      check_list(transports::ucx_list(value, release));
     }
     (void)transports::has_rdma_transport(value);
   }
