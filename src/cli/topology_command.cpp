@@ -32,6 +32,13 @@ data::Json relation_rows(const std::vector<std::vector<topology::Nearness>>& tab
   });
 }
 
+/// The warnings about the PCI tree, and about GPUs without a NIC of their own.
+std::vector<std::string> warning_lines(const inject::DecisionTable& table) {
+  auto lines = table.topology().warnings;
+  for (auto& line : lost_nic_lines(table)) lines.push_back(std::move(line));
+  return lines;
+}
+
 /// NICs whose relations to each other are said; a thousand have a million.
 constexpr std::size_t kMostRelated = 512;
 
@@ -55,9 +62,7 @@ data::Json topology_json(const inject::DecisionTable& table) {
   json["nicRelations"] = columns.size() > kMostRelated
                              ? data::Json()
                              : relation_rows(topology::nic_relations(node), columns, columns);
-  auto warnings = table.topology().warnings;
-  for (auto& line : lost_nic_lines(table)) warnings.push_back(std::move(line));
-  json["warnings"] = warnings;
+  json["warnings"] = warning_lines(table);
   json["problems"] = problems_json(node);
   return json;
 }
@@ -127,7 +132,7 @@ struct Shown {
 
 std::string to_tree(const Invocation& /*invocation*/, const Shown& shown) {
   auto text = tree_text(shown.table);
-  const auto lines = lost_nic_lines(shown.table);
+  const auto lines = warning_lines(shown.table);
   if (!lines.empty()) text += "\nWARNINGS\n";
   for (const auto& line : lines) text += report::printable(line) + "\n";
   return text;

@@ -43,7 +43,7 @@ void check(const transports::Reading& reading) {
       require(port == "mlx5_1:1" || port == "mlx5_10:1" || port == "rdmap0s6:1");
     }
     require(library.off_by.empty() || library.ports.empty());
-    require(!library.chosen || !library.ports.empty());
+    require(!library.chosen || !library.ports.empty() || !library.known);
   }
   for (const auto& one : reading.wanted) require(one.nic == 0);
   for (const auto& one : reading.contradictions) {

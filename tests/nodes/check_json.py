@@ -60,8 +60,10 @@ def wrong_text(printed, topology, nics, affinity):
                             ("affinity --explain", command_text.affinity_text(affinity, nics, explain=True))):
         yield from other_lines(command, [command_text.squeezed(line) for line in printed[command]], follow)
     title, *tree = printed["topology -o tree"]
-    shown = [title, *sorted(map(str, command_text.devices_in_tree(tree)))]
-    follow = [topology["node"], *sorted(map(str, command_text.tree_devices(topology, nics, affinity)))]
+    end = tree.index("") if "" in tree else len(tree)
+    shown = [title, *sorted(map(str, command_text.devices_in_tree(tree[:end]))), *tree[end:]]
+    follow = [topology["node"], *sorted(map(str, command_text.tree_devices(topology, nics, affinity))),
+              *command_text.warned(topology["warnings"])]
     yield from other_lines("topology -o tree", shown, follow)
 
 

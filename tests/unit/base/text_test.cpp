@@ -65,7 +65,8 @@ TEST(Text, what_a_terminal_or_an_editor_obeys_is_escaped) {
   EXPECT_EQ(in_quotes("\u2028\u2029"), R"("\u2028\u2029")") << "line ends";
   EXPECT_EQ(in_quotes("\u202a\u202egnp\u2066\u2069"), R"("\u202a\u202egnp\u2066\u2069")")
       << "directions";
-  EXPECT_EQ(in_quotes("\u00a0\u2027\u202f\u2065\u206a"), "\"\u00a0\u2027\u202f\u2065\u206a\"");
+  EXPECT_EQ(in_quotes("\u2060\u206a\ufeff"), R"("\u2060\u206a\ufeff")") << "no width";
+  EXPECT_EQ(in_quotes("\u00a0\u2027\u202f\u2070"), "\"\u00a0\u2027\u202f\u2070\"");
 }
 
 TEST(Text, bytes_that_are_no_character_are_escaped) {

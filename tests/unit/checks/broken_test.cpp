@@ -629,7 +629,7 @@ const std::vector<Fault>& faults() {
        efa},
       {"a NIC that can do RDMA, and no module for it",
        [](Patient& p) { p.drop("/proc/1/net/route"); },
-       {"WARN pci.nic-driver 0000:41:00.0", "WARN pci.nic-present node"},
+       {"WARN pci.nic-driver 0000:41:00.0"},
        "gpus-only",
        broadcom},
       {"a GPU of a machine with a real tree is missing",

@@ -79,7 +79,7 @@ class SetupTree : public testing::Test {
 TEST_F(SetupTree, a_dry_run_ends_as_the_run_would) {
   const auto dry = apply({"--dry-run"});
   EXPECT_EQ(dry.code, cli::kExitProblem);
-  EXPECT_THAT(dry.out, HasSubstr("2 to do, 1 refused, 1 parked; --allow R4 consents to 1 of the "
+  EXPECT_THAT(dry.out, HasSubstr("2 todo, 1 refused, 1 parked; --allow R4 consents to 1 of the "
                                  "refused\n"));
   EXPECT_EQ(apply({"--dry-run", "--allow", "R4"}).code, cli::kExitOk);
   EXPECT_EQ(setup({"plan", "--from", wanted_}).code, cli::kExitOk);
