@@ -160,7 +160,7 @@ void machine_type(const Cluster& cluster, Findings& found) {
 }
 
 bool is_configured(const Cluster& cluster, const std::string& resource) {
-  const auto* offer = cluster.given.offer(resource);
+  const auto* offer = cluster.given.offers.find(resource);
   return offer != nullptr && offer->object != nullptr;
 }
 

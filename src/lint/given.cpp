@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/contains.h"
+#include "base/find.h"
 #include "base/text.h"
 #include "gpu/vendors.h"
 #include "lint/made_pods.h"
@@ -109,11 +110,15 @@ std::string_view domain_of(std::string_view resource) {
   return resource.substr(0, resource.find('/'));
 }
 
+std::string_view last_part(std::string_view resource) {
+  return resource.substr(resource.find('/') + 1);
+}
+
 /// Words in the names of resources that are NICs.
 bool sounds_like_a_nic(std::string_view resource) {
   constexpr std::array<std::string_view, 9> kWords = {
       "rdma", "sriov", "hostdev", "roce", "hca", "mlnx", "mellanox", "_vf", "infiniband"};
-  const auto name = to_lower(resource.substr(resource.find('/') + 1));
+  const auto name = to_lower(last_part(resource));
   return std::ranges::any_of(
       kWords, [&](std::string_view word) { return name.find(word) != std::string::npos; });
 }
@@ -136,25 +141,44 @@ std::vector<const Object*> Given::of_kind(std::string_view kind) const {
   return all;
 }
 
-const Offer* Given::offer(std::string_view resource) const {
-  const Offer* best = nullptr;
-  for (const auto& one : offers) {
-    if (one.name != resource) continue;
-    // Who says what a resource is knows more than a node that has it.
-    if (best == nullptr || (!best->mode && one.mode)) best = &one;
-  }
-  return best;
+void Offers::add(Offer offer) {
+  const auto& one = all_.emplace_back(std::move(offer));
+  const auto [at, is_new] = by_name_.emplace(one.name, &one);
+  if (!is_new && !at->second->mode && one.mode) at->second = &one;
+  by_last_part_.emplace(last_part(one.name), &one);
+  if (one.object == nullptr) beyond_objects_.insert(one.name);
+}
+
+const Offer* Offers::find(std::string_view resource) const {
+  const auto* at = find_value(by_name_, resource);
+  return at == nullptr ? nullptr : *at;
+}
+
+const Offer* Offers::find_last_part(std::string_view resource) const {
+  const auto* at = find_value(by_last_part_, last_part(resource));
+  return at == nullptr ? nullptr : *at;
+}
+
+bool Offers::is_beyond_objects(std::string_view resource) const {
+  return beyond_objects_.contains(resource);
 }
 
 Given give(Objects objects, std::vector<Offer> offers, bool is_whole_cluster) {
   Given given;
   given.objects = std::move(objects.all);
   given.unread = std::move(objects.unread);
-  given.offers = std::move(offers);
+  for (auto& offer : offers) given.offers.add(std::move(offer));
   given.is_whole_cluster = is_whole_cluster;
   for (const auto& object : given.objects) {
     find_pods(object, object.root, given);
     find_part(object, given.pods);
+  }
+  for (const auto& pod : given.pods) {
+    for (const auto& container : pod.containers) {
+      const auto* limits = below(*container.value, {"resources", "limits"});
+      if (limits == nullptr) continue;
+      for (const auto& entry : limits->entries) given.asked.insert(entry.key);
+    }
   }
   find_offers(given);
   return given;
@@ -199,7 +223,7 @@ bool is_nic(const Given& given, std::string_view resource) {
   constexpr std::array<std::string_view, 2> kDomains = {"rdma", "rdma.io"};
   constexpr std::string_view kEfa = "vpc.amazonaws.com/efa";
   return contains(kDomains, domain_of(resource)) || resource == kEfa ||
-         given.offer(resource) != nullptr || sounds_like_a_nic(resource);
+         given.offers.find(resource) != nullptr || sounds_like_a_nic(resource);
 }
 
 std::uint64_t gpus_of(const Given& given, const Container& container) {

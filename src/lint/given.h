@@ -6,7 +6,9 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +59,37 @@ struct Offer {
   std::optional<pools::PoolSpec> spec;
 };
 
+/// Offers in the order in which they were added, found by their names. Positions are stable.
+class Offers {
+ public:
+  Offers() = default;
+  Offers(Offers&&) = default;
+  Offers& operator=(Offers&&) = default;
+
+  void add(Offer offer);
+
+  [[nodiscard]] bool empty() const { return all_.empty(); }
+
+  [[nodiscard]] auto begin() const { return all_.begin(); }
+
+  [[nodiscard]] auto end() const { return all_.end(); }
+
+  /// Who says what the resource is knows more than a node that has it, and is taken first.
+  [[nodiscard]] const Offer* find(std::string_view resource) const;
+  /// The first that has the last part of this name, whatever its domain.
+  [[nodiscard]] const Offer* find_last_part(std::string_view resource) const;
+  /// Whether a node, or Railhead's configuration, has it.
+  [[nodiscard]] bool is_beyond_objects(std::string_view resource) const;
+
+ private:
+  using ByText = std::map<std::string, const Offer*, std::less<>>;
+
+  std::deque<Offer> all_;
+  ByText by_name_;
+  ByText by_last_part_;
+  std::set<std::string, std::less<>> beyond_objects_;
+};
+
 /// A plugin's file in an object that cannot be used as it is.
 struct Complaint {
   const Object* object = nullptr;
@@ -76,14 +109,14 @@ struct Given {
   std::vector<Pod> pods;
   std::deque<data::Value> made;  ///< roots of pods that no object has as they will be
   std::string sriov_domain;      ///< that the SR-IOV operator or its chart says; "": neither does
-  std::vector<Offer> offers;
+  std::set<std::string, std::less<>> asked;  ///< resources in limits of containers
+  Offers offers;
   std::vector<Complaint> complaints;
   /// The objects are all of a cluster: what is not among them is not there.
   bool is_whole_cluster = false;
 
   /// Objects of this kind.
   [[nodiscard]] std::vector<const Object*> of_kind(std::string_view kind) const;
-  [[nodiscard]] const Offer* offer(std::string_view resource) const;
 };
 
 /// Pods, offers and complaints are found in the objects. `offers`: what is known beyond them.

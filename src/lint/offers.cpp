@@ -80,7 +80,7 @@ class OfferReader {
     for (const auto& left_out : pools->left_out) complain(left_out, true);
     for (const auto& spec : pools->specs) {
       if (spec.origin.where.empty()) continue;  // the default, where the text has no pools
-      given_.offers.push_back(
+      given_.offers.add(
           {spec.name, spec.mode, object_.label() + " (" + text.path + ")", &object_, place_, spec});
     }
   }
@@ -135,19 +135,11 @@ std::string_view stated_sriov_domain(const Given& given) {
   return "";
 }
 
-bool is_asked_for(const Given& given, std::string_view resource) {
-  return std::ranges::any_of(given.pods, [&](const Pod& pod) {
-    return std::ranges::any_of(pod.containers, [&](const Container& one) {
-      return below(*one.value, {"resources", "limits", resource}) != nullptr;
-    });
-  });
-}
-
 void add_policy(Given& given, const Object& object) {
   const auto* name = below(object.root, {"spec", "resourceName"});
   if (name == nullptr || name->scalar.empty()) return;
   const std::string domain(sriov_domain(given, object, name->scalar));
-  given.offers.push_back(
+  given.offers.add(
       {domain + "/" + name->scalar, pools::PoolMode::exclusive, object.label(), &object, name, {}});
 }
 
@@ -157,10 +149,8 @@ std::string_view sriov_domain(const Given& given, const Object& object, std::str
   if (!given.sriov_domain.empty()) return given.sriov_domain;
   if (object.name_space.starts_with("openshift-")) return config::kPolicyPrefix;
   const auto other = std::string(kNvidiaDomain) + "/" + std::string(resource);
-  const bool nodes_have_it = std::ranges::any_of(given.offers, [&](const Offer& offer) {
-    return offer.object == nullptr && offer.name == other;
-  });
-  return nodes_have_it || is_asked_for(given, other) ? kNvidiaDomain : config::kPolicyPrefix;
+  const bool is_of_nvidia = given.offers.is_beyond_objects(other) || given.asked.contains(other);
+  return is_of_nvidia ? kNvidiaDomain : config::kPolicyPrefix;
 }
 
 void find_offers(Given& given) {

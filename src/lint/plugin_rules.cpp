@@ -101,30 +101,44 @@ void same_name(const Given& given, Found& found) {
   }
 }
 
+/// Offers of SR-IOV plugins' files that take virtual functions, by vendor; "": of any vendor.
+std::map<std::string, const Offer*, std::less<>> takers_of_functions(const Given& given) {
+  std::map<std::string, const Offer*, std::less<>> takers;
+  for_each_selector(given, [&](const Offer& offer, const pools::Selector& selector) {
+    if (offer.spec->origin.flavour != PoolFlavour::sriov_plugin) return;
+    const auto* devices = condition(selector, Fact::device);
+    const bool takes_vfs =
+        devices == nullptr || std::ranges::any_of(devices->values, [](const auto& id) {
+          return !config::physical_ids_of(id).empty();
+        });
+    if (!takes_vfs) return;
+    const auto* vendors = condition(selector, Fact::vendor);
+    if (vendors == nullptr) {
+      takers.emplace("", &offer);
+    } else {
+      for (const auto& vendor : vendors->values) takers.emplace(vendor, &offer);
+    }
+  });
+  return takers;
+}
+
 /// The SR-IOV operator runs a device plugin of its own for what its policies make.
 void two_owners(const Given& given, Found& found) {
+  const auto takers = takers_of_functions(given);
+  if (takers.empty()) return;
   for (const auto& offer : given.offers) {
     if (offer.object == nullptr || offer.object->kind != "SriovNetworkNodePolicy") continue;
     const auto vendor = text_below(offer.object->root, {"spec", "nicSelector", "vendor"});
-    for (const auto& other : given.offers) {
-      if (!other.spec || other.spec->origin.flavour != PoolFlavour::sriov_plugin) continue;
-      const auto wants = [&](const pools::Selector& selector) {
-        const auto* devices = condition(selector, Fact::device);
-        const auto* vendors = condition(selector, Fact::vendor);
-        const bool other_vendor =
-            vendors != nullptr && !vendor.empty() && !contains(vendors->values, vendor);
-        const bool takes_vfs =
-            devices == nullptr || std::ranges::any_of(devices->values, [](const auto& id) {
-              return !config::physical_ids_of(id).empty();
-            });
-        return takes_vfs && !other_vendor;
-      };
-      if (!std::ranges::any_of(other.spec->include, wants)) continue;
-      found.add(*offer.object, offer.place,
-                "its VFs are offered as " + in_quotes(offer.name) +
-                    " by the operator's own plugin, and as " + in_quotes(other.name) + " by " +
-                    other.by);
-    }
+    const auto* of_vendor = find_value(takers, vendor);
+    const auto* of_any = find_value(takers, "");
+    const auto* other = of_vendor != nullptr ? *of_vendor : of_any != nullptr ? *of_any : nullptr;
+    // A policy without a vendor may take functions of any.
+    if (other == nullptr && vendor.empty()) other = takers.begin()->second;
+    if (other == nullptr) continue;
+    found.add(*offer.object, offer.place,
+              "its VFs are offered as " + in_quotes(offer.name) +
+                  " by the operator's own plugin, and as " + in_quotes(other->name) + " by " +
+                  other->by);
   }
 }
 

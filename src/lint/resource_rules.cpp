@@ -24,14 +24,14 @@ void for_each_asked(const Given& given, Use use) {
 }
 
 std::string offered_text(const Given& given, std::string_view asked) {
+  // The same word with another prefix is what was meant.
+  if (const auto* offer = given.offers.find_last_part(asked)) {
+    return in_quotes(offer->name) + " is offered, by " + offer->by;
+  }
   std::set<std::string> names;
-  const auto last = asked.substr(asked.find('/') + 1);
   for (const auto& offer : given.offers) {
-    // The same word with another prefix is what was meant.
-    if (std::string_view(offer.name).substr(offer.name.find('/') + 1) == last) {
-      return in_quotes(offer.name) + " is offered, by " + offer.by;
-    }
-    if (names.size() < 8) names.insert(offer.name);
+    if (names.size() == 8) break;
+    names.insert(offer.name);
   }
   return join({names.begin(), names.end()}, ", ") + " is offered";
 }
@@ -40,7 +40,7 @@ void no_pool(const Given& given, Found& found) {
   if (given.offers.empty()) return;
   std::set<const data::Value::Entry*> done;
   for_each_asked(given, [&](const Pod& pod, const Container& container, const Asked& asked) {
-    if (!is_nic(given, asked.name) || given.offer(asked.name) != nullptr) return;
+    if (!is_nic(given, asked.name) || given.offers.find(asked.name) != nullptr) return;
     // Once for limits and requests of a container.
     const bool again =
         !asked.is_limit && below(*container.value, {"resources", "limits", asked.name}) != nullptr;
@@ -75,7 +75,7 @@ void limits(const Given& given, Found& found) {
 void one_rail(const Given& given, Found& found) {
   for_each_asked(given, [&](const Pod& pod, const Container& container, const Asked& asked) {
     if (!asked.is_limit) return;
-    const auto* offer = given.offer(asked.name);
+    const auto* offer = given.offers.find(asked.name);
     if (offer == nullptr || offer->mode != pools::PoolMode::exclusive) return;
     const auto gpus = gpus_of(given, container);
     const auto nics = nics_of(given, container);
@@ -88,7 +88,7 @@ void one_rail(const Given& given, Found& found) {
 
 void many_slots(const Given& given, Found& found) {
   for_each_asked(given, [&](const Pod& pod, const Container&, const Asked& asked) {
-    const auto* offer = given.offer(asked.name);
+    const auto* offer = given.offers.find(asked.name);
     if (!asked.is_limit || asked.count < 2 || offer == nullptr) return;
     if (offer->mode != pools::PoolMode::shared || !offer->spec || offer->spec->slots_per_nic)
       return;

@@ -10,6 +10,7 @@ import tempfile
 POLICY = "{kind: SriovNetworkNodePolicy, metadata: {name: p%d}, spec: {resourceName: r%d, nicSelector: {pfNames: ['%s']}}}"
 NETWORK = "{kind: SriovNetwork, metadata: {name: n%d}, spec: {resourceName: r%d}}"
 FILE = '{"configList": [{"resourceName": "r%d", "rdmaHcaMax": 1, "selectors": {"ifNames": ["i"]}}]}'
+PLUGIN = '{"resourceList": [{"resourceName": "s%d", "selectors": {"vendors": ["8086"]}}]}'
 POD = ("{kind: Pod, metadata: {name: n%d, annotations: {k8s.v1.cni.cncf.io/networks: n%d}}, spec: {containers: "
        "[{name: c, resources: {limits: {openshift.io/r%d: 1}}}]}}")
 # An item of a List by its number, and of how many.
@@ -17,11 +18,13 @@ ITEMS = {
     "empty": (lambda n: "{}", 100_000),
     "of one key": (lambda n: "{a: 1}", 80_000),
     "definitions": (lambda n: "{kind: NetworkAttachmentDefinition, metadata: {name: n%d}, spec: {config: '{\"type\": \"sriov\"}'}}" % n, 12_000),
-    "policies": (lambda n: POLICY % (n, n, "a%d" % n), 3_000),
-    "policies of one port": (lambda n: POLICY % (n, n, "a#%d-%d" % (n, n)), 3_000),
-    "policies and networks": (lambda n: POLICY % (n, n, "a") if n % 2 else NETWORK % (n, n), 3_000),
-    "policies and pods": (lambda n: POLICY % (n, n, "a") if n % 2 else POD % (n, n, n + 1), 2_000),
-    "plugins' files": (lambda n: "{kind: ConfigMap, metadata: {name: n%d}, data: {a: '%s'}}" % (n, FILE % n), 2_000),
+    "policies": (lambda n: POLICY % (n, n, "a%d" % n), 12_000),
+    "policies of one port": (lambda n: POLICY % (n, n, "a#%d-%d" % (n, n)), 12_000),
+    "policies and networks": (lambda n: POLICY % (n, n, "a") if n % 2 else NETWORK % (n, n), 12_000),
+    "policies and pods": (lambda n: POLICY % (n, n, "a") if n % 2 else POD % (n, n, n + 1), 8_000),
+    "plugins' files": (lambda n: "{kind: ConfigMap, metadata: {name: n%d}, data: {a: '%s'}}" % (n, FILE % n), 8_000),
+    "policies and plugins": (lambda n: "{kind: ConfigMap, metadata: {name: n%d}, data: {a: '%s'}}" % (n, PLUGIN % n) if n % 2 else
+                             POLICY % (n, n, "a%d" % n), 8_000),
     "node policies": (lambda n: "{kind: NicNodePolicy, metadata: {name: n%d}, spec: {nodeSelector: {a: b%d}}}" % (n, n), 12_000),
     "values": (lambda n: "{toolkit: {}, driver: {rdma: {}}, nfd: {deployNodeFeatureRules: true}}", 12_000),
     "DaemonSets": (lambda n: "{kind: DaemonSet, metadata: {name: n%d}, spec: {template: {spec: {containers: [{name: a, image: railhead}]}}}}" % n, 8_000),
