@@ -11,6 +11,7 @@
 #include "base/find.h"
 #include "base/text.h"
 #include "config/file_shape.h"
+#include "config/kubelet_root.h"
 #include "config/manifest.h"
 #include "config/node_policies.h"
 #include "config/words.h"
@@ -77,6 +78,7 @@ class PluginTextsReader {
   }
 
   Result<PluginTexts> finish() && {
+    add_kubelet_root();
     if (!policies_.empty()) {
       texts_.has_policies = true;
       texts_.files.push_back(TRY(file_of_node_policies(std::move(policies_), texts_.warnings)));
@@ -193,7 +195,35 @@ class PluginTextsReader {
       }
       add_environment(container);
     }
+    for (auto& root : kubelet_roots(document)) roots_.push_back(std::move(root));
     return {};
+  }
+
+  /// Where it is not the default. A chart's value goes over the file, so it is said, too.
+  void add_kubelet_root() {
+    std::vector<std::string> others;
+    const KubeletRoot* first = nullptr;
+    for (const bool is_by_device_plugins : {false, true}) {
+      if (first != nullptr) break;
+      for (const auto& root : roots_) {
+        if (root.is_by_device_plugins != is_by_device_plugins) continue;
+        if (first == nullptr) first = &root;
+        if (root.folder != first->folder) others.push_back(root.folder);
+      }
+    }
+    if (first == nullptr) return;
+    const config::SettingRow setting = "kubelet.rootDir";
+    const auto place = data::place_in(file_, first->mark) + ": ";
+    if (!others.empty()) {
+      texts_.warnings.push_back(place + "the kubelet's root folder is " + first->folder +
+                                " here and " + others.front() + " elsewhere: set " +
+                                std::string(setting->key) + " to that of the nodes");
+    } else if (first->folder != kDefaultKubeletRoot) {
+      texts_.flags[setting] = first->folder;
+      texts_.warnings.push_back(place + "the kubelet's root folder is " + first->folder +
+                                ": give it to the chart, too: --set " + std::string(setting->key) +
+                                "=" + first->folder);
+    }
   }
 
   Status add_word(std::string_view word, const std::string& next) {
@@ -263,6 +293,7 @@ class PluginTextsReader {
   std::set<std::string> contents_;
   PluginTexts texts_;
   std::vector<NodePolicy> policies_;
+  std::vector<KubeletRoot> roots_;
   std::vector<std::string> kinds_;
 };
 

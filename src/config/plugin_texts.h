@@ -33,7 +33,7 @@ inline constexpr std::string_view kPolicyPrefix = "openshift.io";
 /// * NicClusterPolicy and NicNodePolicy (mellanox.com/v1alpha1): `config` and `useCdi` of
 ///   rdmaSharedDevicePlugin and sriovDevicePlugin.
 /// * SriovNetworkNodePolicy (sriovnetwork.openshift.io/v1): node_policies.h.
-/// * DaemonSet: flags and RDMA_* variables of a plugin's container.
+/// * DaemonSet: flags and RDMA_* variables of a plugin's container, and the kubelet's root folder.
 /// * values of k8s-rdma-device-plugin's Helm chart: `rdma.resourceName` and its neighbours.
 /// Other kinds are passed over. `node`: its key counts where a ConfigMap has one for each. Absent:
 /// the text is no manifest, which has `apiVersion` and `kind` that are not ours. Malformed: it is

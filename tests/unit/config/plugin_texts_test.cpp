@@ -244,6 +244,75 @@ TEST(PluginTexts, a_flag_that_is_none_names_file_and_flag) {
             "m.yaml: --use-cdi: \"maybe\" is neither true nor false");
 }
 
+/// The root folder that a DaemonSet of a container with these words and mounts, and with these
+/// volumes shows; "" where it shows none.
+std::string root_of(const std::string& container, const std::string& volumes) {
+  const auto texts = texts_of(
+      "apiVersion: apps/v1\nkind: DaemonSet\nspec: {template: {spec: {containers: [{args: "
+      "[--resource-prefix=a.b], " +
+      container + "}], volumes: [" + volumes + "]}}}\n");
+  const auto at = texts.flags.find("kubelet.rootDir");
+  EXPECT_EQ(texts.warnings.empty(), at == texts.flags.end()) << container << volumes;
+  return at == texts.flags.end() ? "" : at->second;
+}
+
+TEST(PluginTexts, host_paths_and_arguments_show_the_kubelets_root_folder) {
+  const std::string usual =
+      "volumeMounts: [{name: a, mountPath: /var/lib/kubelet/device-plugins},"
+      " {name: b, mountPath: /var/lib/kubelet/plugins_registry}]";
+  const auto volumes = [](const std::string& a, const std::string& b) {
+    return "{name: a, hostPath: {path: " + a + "}}, {name: b, hostPath: {path: " + b + "}}";
+  };
+  for (const std::string root : {"/data/kubelet", "/var/lib/k0s/kubelet", "/data/k",
+                                 "/var/snap/microk8s/common/var/lib/kubelet"}) {
+    EXPECT_EQ(root_of(usual, volumes(root + "/device-plugins", root + "/plugins_registry/")), root);
+    EXPECT_EQ(root_of(usual, volumes(root + "/device-plugins", "/dev")), root);
+    // The device-plugins folder stays where it is.
+    EXPECT_EQ(
+        root_of(usual, volumes("/var/lib/kubelet/device-plugins", root + "/plugins_registry")),
+        root);
+  }
+  EXPECT_EQ(root_of(usual, volumes("/var/lib/kubelet/device-plugins/",
+                                   "/var/lib/kubelet//plugins_registry")),
+            "");
+  const std::string volume = "{name: x, hostPath: {path: /data}}";
+  EXPECT_EQ(
+      root_of("volumeMounts: [{name: x, mountPath: /p, subPath: kubelet/pod-resources}]", volume),
+      "/data/kubelet");
+  EXPECT_EQ(root_of("volumeMounts: [{name: x, mountPath: /var/lib/kubelet, subPath: k}]", volume),
+            "/data/k");
+  EXPECT_EQ(root_of("volumeMounts: [{name: s, mountPath: /s.sock}]",
+                    "{name: s, hostPath: {path: /data/kubelet/device-plugins/kubelet.sock}}"),
+            "/data/kubelet");
+  EXPECT_EQ(root_of("command: [a, --kubelet-root-dir=/data/kubelet/]", ""), "/data/kubelet");
+  EXPECT_EQ(root_of("command: [a, --kubelet-root-dir, /data/kubelet]", ""), "/data/kubelet");
+}
+
+TEST(PluginTexts, other_folders_and_what_is_not_known_show_no_root_folder) {
+  const auto of_path = [](const std::string& path, const std::string& more = "") {
+    return root_of("volumeMounts: [{name: x, mountPath: /x" + more + "}]",
+                   "{name: x, hostPath: {path: '" + path + "'}}");
+  };
+  for (const char* path : {"/opt/device-plugins", "/etc/kubelet", "/",
+                           "relative/kubelet/pod-resources", "{{ .Values.root }}/device-plugins",
+                           "/$(ROOT)/kubelet/device-plugins", "/data/kubelet/pods", ""}) {
+    EXPECT_EQ(of_path(path), "") << path;
+  }
+  EXPECT_EQ(of_path("/data/kubelet", ", subPathExpr: pod-resources"), "");
+  EXPECT_EQ(root_of("command: [a, --kubelet-root-dir]", ""), "");
+  EXPECT_EQ(root_of("command: [a, --kubelet-root-dir=$(ROOT)]", ""), "");
+}
+
+TEST(PluginTexts, two_root_folders_are_no_setting) {
+  const auto texts = texts_of(
+      "apiVersion: apps/v1\nkind: DaemonSet\nspec: {template: {spec: {containers: [{args: "
+      "[--resource-prefix=a.b, --kubelet-root-dir=/a/kubelet, "
+      "--kubelet-root-dir=/b/kubelet]}]}}}\n");
+  EXPECT_EQ(texts.flags.size(), 1U);
+  ASSERT_EQ(texts.warnings.size(), 1U);
+  EXPECT_THAT(texts.warnings[0], testing::AllOf(HasSubstr("/a/kubelet"), HasSubstr("/b/kubelet")));
+}
+
 TEST(PluginTexts, documents_and_lists_are_read_and_lines_are_the_files) {
   const std::string set =
       "apiVersion: apps/v1\nkind: DaemonSet\n"
