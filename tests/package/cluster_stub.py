@@ -179,6 +179,14 @@ def labelled(kind):
     return [one for one in cluster[kind] if one["metadata"].get("labels", {}).get(LABEL) == "railhead"
             and space in (None, one["metadata"].get("namespace"))]
 
+def selected(pod):
+    """As --field-selector has it of the node; the other fields are passed over."""
+    for field in (flag("--field-selector") or "").split(","):
+        name, found, wanted = field.partition("spec.nodeName=")
+        if found and not name and pod["spec"].get("nodeName") != wanted:
+            return False
+    return True
+
 def get(what):
     template = flag("-o") or ""
     if what == "daemonsets":
@@ -189,7 +197,7 @@ def get(what):
         for one in cluster["pods"]:
             yield one["metadata"]["namespace"] + "/" + one["metadata"]["name"] + " " + one.get("holds", "")
     elif what == "pods":
-        for one in labelled("pods"):
+        for one in filter(selected, labelled("pods")):
             meta, status = one["metadata"], one["status"]
             yield "pod" + "".join(map(quoted, (one["spec"].get("nodeName"), meta["namespace"], meta["name"], meta.get("creationTimestamp"),
                                                meta.get("deletionTimestamp"), status.get("phase"))))
