@@ -10,7 +10,6 @@
 #include "base/shell_word.h"
 #include "base/text.h"
 #include "checks/groups.h"
-#include "data/below.h"
 
 namespace railhead::checks {
 namespace {
@@ -114,75 +113,54 @@ void memlock(const Machine& machine, Findings& found) {
   if (const auto* service = runtime_of(machine, found)) judge_memlock(machine, *service, found);
 }
 
-/// Whether NRI is on by a file; absent: it does not say.
-std::optional<bool> nri_in(const data::Value* section, bool is_containerd) {
-  const auto* value = data::below(section, {is_containerd ? "disable" : "enable_nri"});
-  if (value == nullptr) return std::nullopt;
-  const auto says = value->as_bool();
-  if (!says) return std::nullopt;
-  return is_containerd ? !*says : *says;
+std::vector<Evidence> evidence_in(const system::RuntimeAnswer& answer) {
+  std::vector<Evidence> evidence;
+  for (const auto& reason : answer.reasons) evidence.push_back({reason.place(), reason.words()});
+  return evidence;
 }
 
-struct NriSetting {
-  std::optional<bool> enabled;
-  std::string socket;  ///< where the files put it; "": they do not say
-  Evidence evidence{};
-  const system::ConfigFile* unreadable = nullptr;
-};
-
-NriSetting nri_setting(const Machine& machine, bool is_containerd) {
-  NriSetting setting;
-  const std::string_view folder = is_containerd ? "/etc/containerd" : "/etc/crio";
-  for (const auto& file : is_containerd ? machine.system.containerd.files : machine.system.crio) {
-    if (!file.content.value && !file.content.absent()) setting.unreadable = &file;
-    const auto* section = is_containerd
-                              ? system::containerd_nri_section(machine.system.containerd, file)
-                              : system::crio_nri_section(file);
-    const auto* socket = data::below(section, {is_containerd ? "socket_path" : "nri_listen"});
-    if (socket != nullptr) setting.socket = socket->scalar;
-    if (const auto says = nri_in(section, is_containerd)) {
-      setting.enabled = says;
-      setting.evidence = {file.path, *says ? "NRI enabled" : "NRI disabled"};
-    }
+/// Says what keeps the runtime from starting again, or may. False: nothing does.
+bool says_start(const system::Service& service, const system::RuntimeAnswer& answer,
+                Findings& found) {
+  if (answer.starts == system::Known::yes) return false;
+  const bool is_sure = answer.starts == system::Known::no || answer.refused_by_most;
+  if (!is_sure) {
+    found.unknown(service.name, "whether it starts again: " + answer.why(), evidence_in(answer));
+    return true;
   }
-  if (!setting.enabled) setting.evidence = {std::string(folder), "says nothing of NRI"};
-  return setting;
-}
-
-/// The socket's folder as evidence; absent where no socket is there.
-std::optional<Evidence> nri_socket(const Machine& machine) {
-  const auto socket = machine.system.nri_socket();
-  if (!socket) return std::nullopt;
-  return Evidence{*socket, "there"};
-}
-
-bool is_usual(std::string_view socket) {
-  return socket == "/var/run/nri/nri.sock" || socket == "/run/nri/nri.sock";
+  auto& finding = found.warn(service.name, "it runs, and its files keep it from starting again",
+                             "files that it takes", evidence_in(answer));
+  finding.remedy =
+      "Do not restart " + service.name + " before these files are right: " + answer.why();
+  return true;
 }
 
 void judge_nri(const Machine& machine, const system::Service& service, Findings& found) {
   const bool is_containerd = service.name == "containerd";
-  const auto setting = nri_setting(machine, is_containerd);
-  const auto socket = nri_socket(machine);
-  const Evidence none{"/var/run/nri/nri.sock", ""};
-  if (setting.unreadable != nullptr) {
-    found.unknown(service.name, setting.unreadable->content);
-  } else if (setting.enabled == std::optional(false)) {
-    found.fail(service.name, "disabled", "enabled", {setting.evidence, socket.value_or(none)});
+  const auto answer = is_containerd ? system::judge_containerd(machine.system.containerd)
+                                    : system::judge_crio(machine.system.crio);
+  if (says_start(service, answer, found)) return;
+  const auto socket = machine.system.nri_socket();
+  auto evidence = evidence_in(answer);
+  const auto place = machine.system.nri_place();
+  const auto folder = machine.system.folder(place.substr(0, place.rfind('/')));
+  evidence.insert(evidence.begin(), Evidence{socket.value_or(place), socket ? "there" : ""});
+  if (answer.nri == system::Known::no) {
+    found.fail(service.name, "disabled", "enabled", std::move(evidence));
   } else if (socket) {
-    found.pass(service.name, "its socket is there", {*socket, setting.evidence});
-  } else if (setting.enabled && !setting.socket.empty() && !is_usual(setting.socket)) {
-    found.pass(service.name, "enabled, at " + setting.socket, {setting.evidence});
+    found.pass(service.name, "its socket is there", std::move(evidence));
+  } else if (!folder.error.empty()) {
+    found.unknown(service.name, folder);
   } else if (!machine.system.folder("/run").known()) {
     found.unknown(service.name, machine.system.folder("/run"));
-  } else if (setting.enabled) {
+  } else if (answer.nri == system::Known::yes) {
     auto& finding =
-        found.warn(service.name, "enabled, and no socket", "the socket", {setting.evidence, none});
+        found.warn(service.name, "enabled, and no socket", "the socket", std::move(evidence));
     finding.remedy = "systemctl restart " + shell_word(machine.system.runtime.unit) +
-                     ": the process is older than the setting, or disable_connections is true.";
+                     ": the process is older than the setting.";
   } else {
-    found.fail(service.name, "no socket, and no file enables it", "enabled",
-               {none, setting.evidence});
+    found.fail(service.name, "no socket, and no file enables it for every release", "enabled",
+               std::move(evidence));
   }
 }
 
@@ -239,9 +217,10 @@ constexpr std::array kRuntimeChecks = {
         .look = memlock},
     Check{.id = "runtime.nri",
           .what = "The runtime lets NRI plugins connect.",
-          .source = "/etc/containerd/config.toml with its imports, /etc/crio, /var/run/nri",
-          .rule = "PASS: its socket is there; WARN: enabled, and no socket; FAIL: disabled, or "
-                  "nothing enables it and there is no socket",
+          .source = "/etc/containerd/config.toml with its imports, /etc/crio, NRI's socket",
+          .rule = "PASS: its socket is there; WARN: enabled, and no socket, or the files keep the "
+                  "runtime from starting again; FAIL: disabled, or nothing enables it and there is "
+                  "no socket; UNKNOWN: a release may not start with the files",
           .effect = "railhead cannot add devices and limits to containers",
           .remedy = "containerd: [plugins.\"io.containerd.nri.v1.nri\"] disable = false; CRI-O: "
                     "[crio.nri] enable_nri = true; then restart it.",

@@ -50,10 +50,17 @@ std::string printed(const T& value) {
   return out.str();
 }
 
+/// With a point even where it is whole, so that it is not taken for an integer.
+std::string float_text(double number) {
+  std::string text = printed(number);
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
+}
+
 std::string scalar_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
-  if (const auto* number = node.as_floating_point()) return printed(number->get());
+  if (const auto* number = node.as_floating_point()) return float_text(number->get());
   if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
   if (const auto* date = node.as_date()) return printed(date->get());
   if (const auto* time = node.as_time()) return printed(time->get());
@@ -97,6 +104,45 @@ std::optional<unsigned> line_of_deep_key(std::string_view text) {
   return std::nullopt;
 }
 
+/// Whether the header in this line stands in an earlier one, too.
+bool is_header_twice(std::string_view text, toml::source_index line) {
+  const auto lines = split(text, '\n');
+  if (line == 0 || line > lines.size()) return false;
+  const auto header_in = [](std::string_view row) {
+    row = trim(row);
+    return row.substr(0, row.find(']'));
+  };
+  const auto last = lines.begin() + static_cast<std::ptrdiff_t>(line) - 1;
+  return std::any_of(lines.begin(), last,
+                     [&](auto row) { return header_in(row) == header_in(*last); });
+}
+
+/// Whether no parser that we know takes it: go-toml 1.9.5, 2.2 to 2.4. They take some of what TOML
+/// 1.0 has not: a number such as 01 or .5, a table that goes on at another place, the inline tables
+/// of TOML 1.1.
+bool is_malformed_for_all(std::string_view text, const toml::parse_error& error) {
+  constexpr std::string_view kRefusedByAll[] = {"encountered end-of-file",
+                                                "expected ']'",
+                                                "expected '='",
+                                                "expected value",
+                                                "root table: expected keys",
+                                                "could not determine value type",
+                                                "parsing boolean",
+                                                "parsing array: expected comma",
+                                                "key-value pair: expected a comment or whitespace",
+                                                "cannot redefine existing array",
+                                                "as array-of-tables",
+                                                "key-value pair: cannot redefine existing integer",
+                                                "key-value pair: cannot redefine existing string",
+                                                "key-value pair: cannot redefine existing boolean"};
+  const std::string_view what = error.description();
+  if (what.find("table header: cannot redefine existing table") != std::string_view::npos)
+    return is_header_twice(text, error.source().begin.line);
+  return std::ranges::any_of(kRefusedByAll, [&](std::string_view one) {
+    return what.find(one) != std::string_view::npos;
+  });
+}
+
 /// The first line that begins a table and names none.
 unsigned line_of_bad_header(std::string_view text) {
   unsigned line = 0;
@@ -115,13 +161,17 @@ Result<toml::table> parse(std::string_view text, const ParseLimits& limits) {
   if (text.size() > limits.bytes) {
     return Error{ErrorCode::too_large, "more than " + std::to_string(limits.bytes) + " bytes"};
   }
-  if (const auto line = line_of_deep_key(text)) return malformed_at({*line, 0}, "too many dots");
+  if (const auto line = line_of_deep_key(text)) {
+    return error_at({*line, 1}, "too many dots", ErrorCode::too_large);
+  }
   try {
     auto parsed = toml::parse(text);
     if (parsed) return std::move(parsed).table();
     const auto& error = parsed.error();
     const auto& begin = error.source().begin;
-    return error_at({begin.line, begin.column}, error.description());
+    return error_at(
+        {begin.line, begin.column}, error.description(),
+        is_malformed_for_all(text, error) ? ErrorCode::malformed : ErrorCode::unsupported);
   } catch (const NotToml&) {
     return malformed_at({line_of_bad_header(text), 0}, "no name of a table");
   }

@@ -12,7 +12,9 @@ namespace railhead::data {
 
 /// A TOML 1.0 document as a map, as containerd's and CRI-O's files are. Numbers, booleans, dates
 /// and times are plain scalars, strings are quoted ones; entries are sorted by their keys. Errors
-/// name line and column. More than 32 levels are an error, whatever the limits say.
+/// name line and column. More than 32 levels are an error, whatever the limits say. An error is
+/// malformed where containerd's parsers refuse the text, too, and unsupported where one of them may
+/// take it.
 Result<Value> parse_toml(std::string_view text, const ParseLimits& limits = {});
 
 /// A place in a document: table by table, then the key.

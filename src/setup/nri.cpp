@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Facts: containerd 1.7 has NRI off unless its file says `disable = false`, containerd 2 has it on
-// unless it says `disable = true` (docs/NRI.md of both). A file of version 1 names plugins without
-// their type; containerd 2 takes "nri" in it for another plugin, and warns. CRI-O has it on
-// since 1.26.2 unless `enable_nri = false` (docs/crio.conf.5.md). What containerd 1.7 says of a
-// plugin is the section of the last file that has it, whole, and `disabled_plugins` of all files
-// (cmd/containerd's server/config/config.go, mergeConfig).
+// What is in the files and what would be is judged by system/runtime_answer.h alone. Here are the
+// edits that may be made, the least first: the first is taken with which every release that a
+// machine with these files may have starts, has NRI on, and reads all else as before.
 #include <algorithm>
+#include <map>
 #include <utility>
 
-#include "base/absent.h"
 #include "base/contains.h"
 #include "base/find.h"
 #include "base/text.h"
@@ -21,159 +18,285 @@
 namespace railhead::setup {
 namespace {
 
-/// Of containerd's file; containerd 2 writes 3.
-constexpr std::uint64_t kNewestSchema = 3;
+using system::Known;
+
 constexpr const char* kDropIn = "50-railhead-nri.toml";
 
-/// Absent: the section does not say it.
-std::optional<bool> flag_in(const data::Value* section, std::string_view key) {
-  const auto* flag = data::below(section, {key});
-  return flag != nullptr ? or_absent(flag->as_bool()) : std::nullopt;
+/// What files would be, by their path.
+using Edits = std::map<std::string, FileText>;
+
+/// Sets flags of NRI to false in what a file would be.
+Status set_false(const system::ConfigFile& file, const std::vector<data::TomlPath>& flags,
+                 Edits& edits) {
+  for (const auto& flag : flags) {
+    auto& edit =
+        edits.try_emplace(file.path, FileText{file.path, file.text, file.text}).first->second;
+    auto text = data::set_toml_boolean(edit.text, flag, false);
+    if (!text) return text.error().context(file.path);
+    edit.text = *std::move(text);
+  }
+  return {};
 }
 
-/// What is to be in a file, and what it was made of.
-struct Edit {
-  std::string path;
-  Result<std::string> text;
-  std::optional<std::string> edited{};
-};
-
-/// What a file would be with each of these flags false.
-Edit with_false(const system::ConfigFile& file, const std::vector<data::TomlPath>& flags) {
-  std::string text = file.text;
-  for (const auto& flag : flags) {
-    auto edited = data::set_toml_boolean(text, flag, false);
-    if (!edited) return {file.path, edited.error().context(file.path)};
-    text = *std::move(edited);
-  }
-  return {file.path, std::move(text), file.text};
+system::ChangedFiles changed(const Edits& edits) {
+  system::ChangedFiles files;
+  for (const auto& [path, edit] : edits) files.emplace(path, edit.text);
+  return files;
 }
 
 class ContainerdNri {
  public:
   ContainerdNri(const Situation& situation, const system::ContainerdFiles& config)
       : situation_(situation),
-        config_(config) {}
+        config_(config),
+        before_(system::judge_containerd(config)) {
+    for (const auto release : system::possible_releases(config))
+      readings_.emplace_back(release, system::read_as(config, release));
+  }
 
-  /// Each file that says no is changed. Where nothing says it and containerd does not take plugins
-  /// by itself, one is to say yes.
   [[nodiscard]] Step make() const {
-    for (const auto& file : config_.files) {
-      if (!is_switched_off(file)) continue;
-      return refused(step("disabled"),
-                     file.path + ": disabled_plugins names it: take it out there");
+    Step step{.id = "nri.enabled", .title = "containerd takes NRI plugins", .before = "disabled"};
+    if (before_.starts == Known::no)
+      return refused(std::move(step), "containerd does not start with its files: " + before_.why());
+    if (before_.starts == Known::unknown)
+      return parked(std::move(step),
+                    "whether containerd starts with its files is not known: " + before_.why());
+    const auto socket = situation_.system.nri_socket();
+    if (before_.nri == Known::yes || (before_.nri == Known::unknown && socket)) {
+      step.before = step.after = "enabled";
+      step.reason = before_.nri == Known::yes ? before_.why() : *socket + " is there";
+      return step;
     }
-    const auto* last = last_section();
-    std::vector<Edit> edits;
-    for (const auto& file : config_.files) {
-      const auto flags = flags_to_set(file, &file == last);
-      if (!flags.empty()) edits.push_back(with_false(file, flags));
-    }
-    if (!edits.empty()) return changed(edits);
-    if (last == nullptr && !situation_.system.nri_socket()) return changed({added()});
-    const bool is_said = last != nullptr && disable_in(*last).has_value();
-    Step done = step("enabled");
-    done.after = done.before;
-    done.reason = is_said ? config_.path : "containerd's default: its NRI socket is there";
-    return done;
+    return edited(std::move(step));
   }
 
  private:
+  [[nodiscard]] Step edited(Step step) const {
+    std::string why;
+    for (const auto& [edits, failure] : candidates()) {
+      if (edits.empty() && failure.empty()) continue;
+      std::string wrong = failure.empty() ? wrong_with(edits) : failure;
+      if (wrong.empty()) {
+        std::vector<FileText> files;
+        for (const auto& [path, edit] : edits) {
+          step.after += (step.after.empty() ? "disable = false in " : ", ") + path;
+          files.push_back(edit);
+        }
+        return files_step(situation_, std::move(step), files);
+      }
+      if (why.empty()) why = std::move(wrong);
+    }
+    return refused(std::move(step), why.empty() ? before_.why() : why);
+  }
+
+  /// Why these edits are not made. "": they are right.
+  [[nodiscard]] std::string wrong_with(const Edits& edits) const {
+    for (const auto& [path, edit] : edits) {
+      std::string writer = writer_of(path, edit);
+      if (!writer.empty()) return writer;
+    }
+    const auto after = system::read_containerd_files(*situation_.machine.host, config_.path,
+                                                     config_.is_named, changed(edits));
+    const auto answer = system::judge_containerd(after);
+    if (answer.starts != Known::yes || answer.nri != Known::yes) return answer.why();
+    if (is_empty()) return "";
+    for (const auto& [release, before] : readings_) {
+      const auto now = system::read_as(after, release);
+      if (now.version != before.version || now.answer.socket != before.answer.socket)
+        return config_.path + ": each edit would change more than NRI for containerd " +
+               std::string(system::kContainerdReleases[static_cast<std::size_t>(release)]);
+    }
+    return "";
+  }
+
+  /// Edits, or why they cannot be made.
+  struct Candidate {
+    Edits edits{};
+    std::string failure{};
+  };
+
+  [[nodiscard]] std::vector<Candidate> candidates() const {
+    std::vector<Candidate> all;
+    const auto add = [&](Edits edits, const Status& status) {
+      all.push_back({std::move(edits), status ? "" : status.error().message});
+    };
+    Edits flips;
+    const auto flipped = flip(flips);
+    add(flips, flipped);
+    if (const auto* last = last_section()) {
+      Edits edits = flips;
+      const auto status = flipped ? set_false(*last, disables(), edits) : flipped;
+      add(std::move(edits), status);
+    }
+    for (const Edits* base : {static_cast<const Edits*>(&flips), &kNone}) {
+      for (const auto& folder : config_.drop_in_folders) {
+        for (const auto& version : versions()) {
+          Edits edits = *base;
+          const auto status = add_drop_in(folder + "/" + kDropIn, version, edits);
+          add(std::move(edits), status);
+        }
+      }
+    }
+    Edits edits = flips;
+    const auto status = add_to_main(edits);
+    add(std::move(edits), status);
+    return all;
+  }
+
+  /// The names by which the releases find NRI's section.
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    bool is_short = false;
+    bool is_long = false;
+    for (const auto& [release, reading] : readings_) {
+      const bool is_1 = release == system::ContainerdRelease::v1_7 && reading.version < 2;
+      (is_1 ? is_short : is_long) = true;
+    }
+    if (is_short) names.emplace_back(system::kNriPluginBefore2);
+    // containerd 2 has NRI on: its name is needed only where something says otherwise.
+    const bool is_said = std::ranges::any_of(config_.files, [](const auto& file) {
+      return file.content.value &&
+             data::below(*file.content.value, {"plugins", system::kNriPlugin}) != nullptr;
+    });
+    if (is_long && (!is_short || is_said)) names.emplace_back(system::kNriPlugin);
+    return names;
+  }
+
+  [[nodiscard]] std::vector<data::TomlPath> disables() const {
+    std::vector<data::TomlPath> paths;
+    for (const auto& name : names()) paths.push_back({"plugins", name, "disable"});
+    return paths;
+  }
+
+  /// Each flag that says no is to say yes, however it is written.
+  [[nodiscard]] Status flip(Edits& edits) const {
+    for (const auto& file : config_.files) {
+      std::vector<data::TomlPath> flags;
+      for (const auto& name : names()) {
+        const auto* section =
+            file.content.value ? data::below(*file.content.value, {"plugins", name}) : nullptr;
+        if (section == nullptr) continue;
+        for (const auto& entry : section->entries) {
+          const auto key = to_lower(entry.key);
+          if ((key == "disable" || key == "disable_connections") &&
+              entry.value.as_bool().value_or(false))
+            flags.push_back({"plugins", name, entry.key});
+        }
+      }
+      TRY_STATUS(set_false(file, flags, edits));
+    }
+    return {};
+  }
+
   /// The file whose section counts; nullptr: none has one.
   [[nodiscard]] const system::ConfigFile* last_section() const {
     const system::ConfigFile* last = nullptr;
     for (const auto& file : config_.files) {
-      if (system::containerd_nri_section(config_, file) != nullptr) last = &file;
+      for (const auto& name : names()) {
+        if (file.content.value && data::below(*file.content.value, {"plugins", name}) != nullptr)
+          last = &file;
+      }
     }
     return last;
   }
 
-  [[nodiscard]] std::optional<bool> disable_in(const system::ConfigFile& file) const {
-    return flag_in(system::containerd_nri_section(config_, file), "disable");
-  }
-
-  /// What says no, and `disable` of the section that counts where nothing else shows that it is on.
-  [[nodiscard]] std::vector<data::TomlPath> flags_to_set(const system::ConfigFile& file,
-                                                         bool counts) const {
-    const auto disabled = disable_in(file);
-    const bool is_unsaid = counts && !disabled && !situation_.system.nri_socket();
-    std::vector<data::TomlPath> flags;
-    if (disabled.value_or(false) || is_unsaid) flags.push_back(path_in(file, "disable"));
-    const auto* section = system::containerd_nri_section(config_, file);
-    if (flag_in(section, "disable_connections").value_or(false))
-      flags.push_back(path_in(file, "disable_connections"));
-    return flags;
-  }
-
-  /// Whether it keeps the plugin from being there at all.
-  [[nodiscard]] bool is_switched_off(const system::ConfigFile& file) const {
-    const auto* list = file.content.value ? file.content.value->find("disabled_plugins") : nullptr;
-    const auto names = list != nullptr ? list->as_strings().value_or(std::vector<std::string>())
-                                       : std::vector<std::string>();
-    return contains(names, system::kNriPlugin) ||
-           (config_.version() < 2 && contains(names, system::kNriPluginBefore2));
-  }
-
-  [[nodiscard]] data::TomlPath path_in(const system::ConfigFile& file, const char* key) const {
-    return {"plugins", std::string(system::containerd_nri_plugin(config_, file)), key};
-  }
-
-  static Step step(std::string before) {
-    return {
-        .id = "nri.enabled", .title = "containerd takes NRI plugins", .before = std::move(before)};
-  }
-
-  [[nodiscard]] Step changed(const std::vector<Edit>& edits) const {
-    Step change = step("disabled");
-    std::vector<FileText> files;
-    for (const auto& [path, text, edited] : edits) {
-      const auto owner =
-          system::owner_of_file(path, edited.value_or(""), situation_.system.runtime.unit);
-      if (owner.is_somebody()) {
-        return refused(std::move(change),
-                       path + " is written by " + owner.name + " (" + owner.sign + ")");
-      }
-      if (!text) return refused(std::move(change), text.error().message);
-      change.after += (change.after.empty() ? "disable = false in " : ", ") + path;
-      files.push_back({path, *text, edited});
-    }
-    return files_step(situation_, std::move(change), files);
-  }
-
-  /// A drop-in where containerd reads one; else its own file.
-  [[nodiscard]] Edit added() const {
+  /// True where the main file says nothing, and no other does.
+  [[nodiscard]] bool is_empty() const {
     const auto& main = config_.files.front();
-    const bool says_something = main.content.value && !main.content.value->entries.empty();
-    if (says_something && config_.drop_in_folders.empty())
-      return with_false(main, {path_in(main, "disable")});
-    const int version = says_something ? config_.version() : 2;
-    std::string text = says_something ? "" : main.text;
-    if (version >= 2) text += "version = " + std::to_string(version) + "\n";
-    const std::string plugin(version < 2 ? system::kNriPluginBefore2 : system::kNriPlugin);
-    return {says_something ? config_.drop_in_folders.front() + "/" + kDropIn : config_.path,
-            data::set_toml_boolean(text, {"plugins", plugin, "disable"}, false)};
+    return !main.content.value || main.content.value->entries.empty();
   }
+
+  /// The lines that a drop-in may begin with: the main file's version, those of others, or none,
+  /// which changes the version of no merge.
+  [[nodiscard]] std::vector<std::string> versions() const {
+    std::vector<std::string> lines;
+    for (const auto& file : config_.files) {
+      const auto* said = file.content.value ? file.content.value->find("version") : nullptr;
+      std::string line = said == nullptr ? "" : "version = " + said->scalar + "\n";
+      if (!contains(lines, line)) lines.push_back(std::move(line));
+    }
+    if (!contains(lines, "")) lines.emplace_back();
+    return lines;
+  }
+
+  [[nodiscard]] Status add_drop_in(const std::string& path, std::string text, Edits& edits) const {
+    const auto* there = find_by(config_.files, &system::ConfigFile::path, path);
+    for (const auto& flag : disables()) text = TRY(data::set_toml_boolean(text, flag, false));
+    FileText file{path, std::move(text)};
+    if (there != nullptr && there->content.value) file.edited = there->text;
+    edits.insert_or_assign(path, std::move(file));
+    return {};
+  }
+
+  [[nodiscard]] Status add_to_main(Edits& edits) const {
+    const auto& main = config_.files.front();
+    if (!is_empty()) return set_false(main, disables(), edits);
+    const auto text =
+        TRY(data::set_toml_boolean(main.text + "version = 2\n",
+                                   {"plugins", std::string(system::kNriPlugin), "disable"}, false));
+    FileText file{main.path, text};
+    if (main.content.value) file.edited = main.text;
+    edits.insert_or_assign(main.path, std::move(file));
+    return {};
+  }
+
+  /// Who would take our change to this file away. "": nobody.
+  [[nodiscard]] std::string writer_of(const std::string& path, const FileText& edit) const {
+    const auto owner =
+        system::owner_of_file(path, edit.edited.value_or(""), situation_.system.runtime.unit);
+    // What is in the folder that K3s and RKE2 import is not theirs (k3s-io/k3s#13680).
+    const bool is_ours =
+        path.ends_with(std::string("/") + kDropIn) && (owner.name == "K3s" || owner.name == "RKE2");
+    if (!owner.is_somebody() || is_ours) return "";
+    std::string text = path + " is written by " + owner.name + " (" + owner.sign + ")";
+    for (const auto& folder : config_.drop_in_folders)
+      text += ", which imports the files of " + folder;
+    return text;
+  }
+
+  static inline const Edits kNone{};
 
   const Situation& situation_;
   const system::ContainerdFiles& config_;
+  system::RuntimeAnswer before_;
+  std::vector<std::pair<system::ContainerdRelease, system::ContainerdReading>> readings_;
 };
 
-Step crio_step(const Situation& situation, const std::vector<system::ConfigFile>& files) {
-  Step step{.id = "nri.enabled", .title = "CRI-O takes NRI plugins"};
-  std::optional<bool> enabled;
-  std::string said_by = "CRI-O's default";
-  for (const auto& file : files) {
-    const auto flag = flag_in(system::crio_nri_section(file), "enable_nri");
-    if (flag) said_by = file.path;
-    if (flag) enabled = flag;
+/// Keys that CRI-O does not have, so that nobody takes them for the setting.
+std::string unknown_keys(const system::RuntimeAnswer& answer) {
+  std::vector<std::string> texts;
+  for (const auto& reason : answer.reasons) {
+    if (reason.code == "unknown-key") texts.push_back(reason.place() + ": " + reason.words());
   }
-  step.before = enabled.value_or(true) ? "enabled" : "disabled by " + said_by;
-  step.after = "enabled";
-  if (enabled.value_or(true)) {
-    step.reason = said_by;
+  return join(texts, "; ");
+}
+
+Step crio_step(const Situation& situation, const system::CrioFiles& files) {
+  Step step{.id = "nri.enabled", .title = "CRI-O takes NRI plugins", .before = "disabled"};
+  const auto before = system::judge_crio(files);
+  if (before.starts == Known::no)
+    return refused(std::move(step), "CRI-O does not start with its files: " + before.why());
+  if (before.starts == Known::unknown)
+    return parked(std::move(step), "its files cannot be read whole: " + before.why());
+  const auto socket = situation.system.nri_socket();
+  if (before.nri == Known::yes || (before.nri == Known::unknown && socket)) {
+    step.before = step.after = "enabled";
+    step.reason = before.nri == Known::yes ? before.why() : *socket + " is there";
     return step;
   }
-  return files_step(situation, std::move(step), {crio_nri_file()}, said_by);
+  auto file = crio_nri_file();
+  file.path = files.options.folder + file.path.substr(file.path.rfind('/'));
+  const bool is_closed = std::ranges::any_of(
+      before.reasons, [](const auto& reason) { return reason.code == "connections-disabled"; });
+  if (is_closed) file.text += "  nri_disable_connections = false\n";
+  const auto after = system::judge_crio(
+      system::read_crio_files(*situation.machine.host, files.options, {{file.path, file.text}}));
+  if (after.starts != Known::yes || after.nri != Known::yes)
+    return refused(std::move(step), after.why());
+  step.after = "enabled";
+  step = files_step(situation, std::move(step), {file});
+  if (step.state == StepState::todo) step.reason = unknown_keys(before);
+  return step;
 }
 
 /// Of a runtime that is not known, or whose files are not.
@@ -196,25 +319,6 @@ Step without_runtime(const Situation& situation) {
           .reason = "neither a container runtime nor a kubelet is here"};
 }
 
-/// The first file that is there and cannot be read whole.
-const system::ConfigFile* unreadable(const std::vector<system::ConfigFile>& files) {
-  return find_where(files,
-                    [](const auto& file) { return !file.content.value && !file.content.absent(); });
-}
-
-/// Why nobody can say what the main file means. "": it can be said.
-std::string unknown_schema(const system::ContainerdFiles& config) {
-  const auto* said = config.files.empty() || !config.files.front().content.value
-                         ? nullptr
-                         : config.files.front().content.value->find("version");
-  const auto version = said == nullptr ? std::uint64_t{1} : said->as_unsigned().value_or(~0ULL);
-  if (said != nullptr && (said->quoted || version > kNewestSchema))
-    return config.path + ": version " + in_quotes(said->scalar) + " is none that setup knows";
-  if (config.unread.empty()) return "";
-  return config.path + ": imports " + in_quotes(config.unread.front()) +
-         ", a pattern that setup does not read";
-}
-
 }  // namespace
 
 void plan_nri(const Situation& situation, Plan& plan) {
@@ -225,13 +329,29 @@ void plan_nri(const Situation& situation, Plan& plan) {
   if (!runtime.is_here() && !system.nri_socket()) return plan.push_back(without_runtime(situation));
   if (runtime.is_here() && !runtime.is("crio") && !runtime.is("containerd"))
     return plan.push_back(waiting(runtime.name + " takes no NRI plugins (" + runtime.basis + ")"));
-  const auto& files = runtime.is("crio") ? system.crio : system.containerd.files;
-  if (const auto* file = unreadable(files))
-    return plan.push_back(waiting(file->path + ": " + file->content.error));
-  if (runtime.is("crio")) return plan.push_back(crio_step(situation, system.crio));
-  std::string unknown = unknown_schema(system.containerd);
-  if (!unknown.empty()) return plan.push_back(waiting(std::move(unknown)));
-  plan.push_back(ContainerdNri(situation, system.containerd).make());
+  plan.push_back(runtime.is("crio") ? crio_step(situation, system.crio)
+                                    : ContainerdNri(situation, system.containerd).make());
+}
+
+std::string kept_from_starting(const Situation& situation, const std::string& unit) {
+  const auto& system = situation.system;
+  auto& host = *situation.machine.host;
+  system::RuntimeAnswer answer;
+  const auto& runtime = system.runtime;
+  if (unit == runtime.unit && (runtime.is("containerd") || runtime.is("crio"))) {
+    answer = system.runtime_answer();
+  } else if (unit == "containerd") {
+    answer = system::judge_containerd(
+        system::read_containerd_files(host, "/etc/containerd/config.toml", false));
+  } else if (unit == "crio") {
+    answer = system::judge_crio(system::read_crio_files(host, {}));
+  } else {
+    return "";
+  }
+  if (answer.starts == Known::yes) return "";
+  return (answer.starts == Known::no ? "it would not start again: "
+                                     : "whether it would start again is not known: ") +
+         answer.why();
 }
 
 }  // namespace railhead::setup

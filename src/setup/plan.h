@@ -64,6 +64,10 @@ Step live_step(const Situation& situation, Step step, const std::string& path, s
 /// lock 65536 bytes". "": it may lock any amount, or none is seen to run.
 std::string limited_process(const Situation& situation, const std::string& service);
 
+/// Why the runtime in this unit must not be restarted with the files that it has. "": nothing keeps
+/// it from starting, or the unit has no runtime.
+std::string kept_from_starting(const Situation& situation, const std::string& unit);
+
 /// Whether systemd runs the machine (sd_booted(3)).
 bool has_systemd(const Situation& situation);
 

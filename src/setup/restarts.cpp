@@ -25,7 +25,7 @@ std::string hash_of(std::string_view text) {
 }
 
 const std::vector<system::ConfigFile>& files_of_runtime(const system::System& system) {
-  return system.runtime.is("crio") ? system.crio : system.containerd.files;
+  return system.runtime.is("crio") ? system.crio.files : system.containerd.files;
 }
 
 /// Whether a step is done, or not there.
@@ -68,6 +68,8 @@ Step restart(const Situation& situation, const Plan& plan, const Cause& cause) {
     return parked(std::move(step), "systemd does not run here: restart it by hand");
   if (!is_done(plan, "nri.enabled") || !is_done(plan, "memlock.service/" + cause.unit))
     return parked(std::move(step), "after its files");
+  std::string kept = kept_from_starting(situation, cause.unit);
+  if (!kept.empty()) return refused(std::move(step), std::move(kept));
   if (was_tried(situation, cause.unit, hash)) {
     return parked(std::move(step), "it was restarted since the boot, and still: " + cause.text +
                                        ": look at its log, journalctl -b -u " +
@@ -84,7 +86,9 @@ std::optional<Cause> cause_of_nri(const Situation& situation) {
   const auto& runtime = system.runtime;
   if (!situation.wanted.nri || runtime.pid == 0 || system.nri_socket()) return std::nullopt;
   if (!runtime.is("containerd") && !runtime.is("crio")) return std::nullopt;
-  return Cause{runtime.unit, "nri", "no NRI socket in /run/nri"};
+  const auto place = system.nri_place();
+  if (!system.folder(place.substr(0, place.rfind('/'))).error.empty()) return std::nullopt;
+  return Cause{runtime.unit, "nri", "no NRI socket at " + place};
 }
 
 /// Why a service that runs has another limit than its files say. Absent: it has not, or does not

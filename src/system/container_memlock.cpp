@@ -102,7 +102,7 @@ std::optional<ContainerMemlock> in_ulimit(const std::string& path, std::string_v
 /// A list in a later file takes the place of one before (crio.conf.d(5)).
 std::optional<ContainerMemlock> of_crio(const System& system) {
   std::optional<ContainerMemlock> found;
-  for (const auto& file : system.crio) {
+  for (const auto& file : system.crio.files) {
     const auto* list = file.content.value ? data::below(*file.content.value,
                                                         {"crio", "runtime", "default_ulimits"})
                                           : nullptr;

@@ -40,7 +40,7 @@ constexpr Sign kPlaces[] = {
     {"/etc/cri/", "Talos"},   {"/docker/containerd/", "Docker"}, {"/nix/store/", "NixOS"},
 };
 
-constexpr Sign kUnits[] = {{"k3s", "K3s"}, {"rke2-", "RKE2"}, {"snap.microk8s.", "MicroK8s"}};
+constexpr Sign kUnitSigns[] = {{"k3s", "K3s"}, {"rke2-", "RKE2"}, {"snap.microk8s.", "MicroK8s"}};
 
 /// Folders that each boot empties, and those that come with the system's packages.
 constexpr Sign kFolders[] = {
@@ -76,7 +76,7 @@ FileOwner owner_of_file(const std::string& path, std::string_view text, std::str
   for (const auto& [part, name] : kPlaces) {
     if (path.find(part) != std::string::npos) return {std::string(name), std::string(part)};
   }
-  for (const auto& [part, name] : kUnits) {
+  for (const auto& [part, name] : kUnitSigns) {
     if (unit.starts_with(part)) return {std::string(name), std::string(unit) + ".service"};
   }
   for (const auto& [folder, name] : kFolders) {

@@ -85,10 +85,21 @@ std::optional<bool> System::has_module(std::string_view name) const {
   return contains(*known.value, name);
 }
 
+RuntimeAnswer System::runtime_answer() const {
+  return runtime.is("crio") ? judge_crio(crio) : judge_containerd(containerd);
+}
+
+std::string System::nri_place() const {
+  const auto place = runtime_answer().socket;
+  return place.empty() ? std::string(kNriSocket) : place;
+}
+
 std::optional<std::string> System::nri_socket() const {
-  for (const std::string path : {"/var/run/nri", "/run/nri"}) {
-    const auto names = folder(path).value.value_or(std::vector<std::string>());
-    if (contains(names, "nri.sock")) return path + "/nri.sock";
+  const auto place = nri_place();
+  for (const auto& path : places_of_socket(place)) {
+    const auto slash = path.rfind('/');
+    const auto names = folder(path.substr(0, slash)).value.value_or(std::vector<std::string>());
+    if (contains(names, path.substr(slash + 1))) return path;
   }
   return std::nullopt;
 }

@@ -2,6 +2,21 @@
 #include "system/gather.h"
 
 namespace railhead::system {
+namespace {
+
+bool names_config(const NodeRuntime& runtime) {
+  return argument_of(runtime.arguments, {"config", "c"}).has_value();
+}
+
+CrioFiles::Options options_of_crio(const NodeRuntime& runtime) {
+  auto options = crio_options(runtime.arguments);
+  options.is_named = names_config(runtime);
+  if (!runtime.config.empty()) options.config = runtime.config;
+  if (!runtime.drop_in_folder.empty()) options.folder = runtime.drop_in_folder;
+  return options;
+}
+
+}  // namespace
 
 void read_runtime(const Gather& gather) {
   // The processes are known by now: Part::services comes first, and checks ask for both parts.
@@ -10,15 +25,21 @@ void read_runtime(const Gather& gather) {
   const auto& runtime = system.runtime;
   const bool is_containerd = runtime.is("containerd") && !runtime.config.empty();
   system.containerd = read_containerd_files(
-      gather.host, is_containerd ? runtime.config : "/etc/containerd/config.toml");
-  const bool is_crio = runtime.is("crio") && !runtime.config.empty();
-  system.crio = is_crio ? read_crio_files(gather.host, runtime.config, runtime.drop_in_folder)
-                        : read_crio_files(gather.host);
+      gather.host, is_containerd ? runtime.config : "/etc/containerd/config.toml",
+      is_containerd && names_config(runtime));
+  const bool is_crio = runtime.is("crio");
+  system.crio =
+      read_crio_files(gather.host, is_crio ? options_of_crio(runtime) : CrioFiles::Options());
   system.container_memlock = read_container_memlock(gather.host, system);
   for (const auto* folder : {"/var/run/nri", "/run/nri", "/run", "/var/lib/kubelet",
                              "/var/lib/kubelet/device-plugins", "/run/containerd"}) {
     gather.folder(folder, [](std::string_view name) {
       return name == "nri.sock" || name == "kubelet.sock" || name == "containerd.sock";
+    });
+  }
+  for (const auto& socket : places_of_socket(system.nri_place())) {
+    gather.folder(socket.substr(0, socket.rfind('/')), [](std::string_view name) {
+      return name.ends_with(".sock") || name.find("nri") != std::string_view::npos;
     });
   }
 }

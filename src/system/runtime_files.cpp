@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/runtime_files.h"
 
+#include <algorithm>
 #include <deque>
 #include <set>
 
 #include "base/text.h"
-#include "data/below.h"
 #include "data/toml.h"
+#include "system/go_glob.h"
 #include "system/kept_files.h"
 
 namespace railhead::system {
@@ -14,111 +15,190 @@ namespace {
 
 /// Files that import each other end by themselves; this ends a folder full of them.
 constexpr std::size_t kMaxRuntimeFiles = 64;
+/// A longer one is no path that the kernel takes.
+constexpr std::size_t kMaxPattern = 4096;
+constexpr std::size_t kMaxGlobFolders = 64;
 
 std::string folder_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
 
-ConfigFile read_toml(host::Host& host, const std::string& path) {
-  ConfigFile file{path, "", {path, {}, {}}};
-  auto text = fact_of(path, host.read_keeping(path, kept_runtime_settings));
-  file.content.error = text.error;
-  if (!text.value) return file;
-  file.text = *std::move(text.value);
-  auto parsed = data::parse_toml(file.text);
-  if (parsed) {
-    file.content.value = std::move(*parsed);
-  } else {
-    file.content.error = "malformed: " + parsed.error().message;
+/// The machine's files, with some as they would be.
+class Files {
+ public:
+  Files(host::Host& host, const ChangedFiles& changed)
+      : host_(host),
+        changed_(changed) {}
+
+  [[nodiscard]] ConfigFile read(const std::string& path) const {
+    ConfigFile file{path, "", {path, {}, {}}};
+    const auto changed = changed_.find(path);
+    auto text = changed != changed_.end()
+                    ? Text{path, changed->second, ""}
+                    : fact_of(path, host_.read_keeping(path, kept_runtime_settings));
+    file.content.error = text.error;
+    file.is_beyond_us = !text.error.empty();
+    if (!text.value) return file;
+    file.text = *std::move(text.value);
+    auto parsed = data::parse_toml(file.text);
+    if (parsed) {
+      file.content.value = std::move(*parsed);
+    } else {
+      file.content.error = "malformed: " + parsed.error().message;
+      file.is_beyond_us = parsed.error().code != ErrorCode::malformed;
+    }
+    return file;
   }
-  return file;
-}
+
+  /// Names in a folder, sorted; absent where there is no folder.
+  /// A recording keeps those that are read.
+  [[nodiscard]] Fact<std::vector<std::string>> list(const std::string& folder) const {
+    auto names =
+        fact_of(folder, host_.list_keeping(folder, [](std::string_view) { return false; }));
+    if (!names.error.empty()) return names;
+    std::set<std::string> all;
+    if (names.value) all.insert(names.value->begin(), names.value->end());
+    for (const auto& [path, text] : changed_) {
+      if (folder_of(path) != folder) continue;
+      const std::string name(host::base_name(path));
+      if (text) all.insert(name);
+      if (!text) all.erase(name);
+    }
+    if (names.value || !all.empty()) names.value.emplace(all.begin(), all.end());
+    return names;
+  }
+
+ private:
+  host::Host& host_;
+  const ChangedFiles& changed_;
+};
 
 bool is_pattern(const std::string& path) {
   return path.find('*') != std::string::npos;
 }
 
-/// One that files_named() expands as Go does.
-bool is_simple(const std::string& pattern) {
-  return folder_of(pattern).find_first_of("*?[\\") == std::string::npos &&
-         host::base_name(pattern).find_first_of("[\\") == std::string::npos;
-}
-
-/// The files that a path or a simple pattern names.
-std::vector<std::string> files_named(host::Host& host, const std::string& pattern) {
-  if (!is_pattern(pattern)) return {pattern};
-  const auto folder = folder_of(pattern);
-  const auto last = host::base_name(pattern);
-  std::vector<std::string> paths;
-  const auto names = fact_of(folder, host.list(folder));
-  for (const auto& name : names.value.value_or(std::vector<std::string>())) {
-    if (glob_match(last, name)) paths.push_back((folder + "/").append(name));
-  }
-  return paths;
-}
-
-std::vector<std::string> imports_of(const ConfigFile& file) {
-  const auto* imports = file.content.value ? file.content.value->find("imports") : nullptr;
-  if (imports == nullptr) return {};
-  auto patterns = imports->as_strings().value_or(std::vector<std::string>());
+/// The imports of a file, as absolute paths. Releases differ in what they make of one that is
+/// written in another case, or twice.
+std::vector<std::string> imports_of(const ConfigFile& file, ContainerdFiles& containerd) {
+  std::vector<std::string> patterns;
+  if (!file.content.value) return patterns;
+  const auto entries = entries_in_any_case(*file.content.value, "imports");
+  if (entries.empty()) return patterns;
+  if (entries.size() > 1 || entries[0]->key != "imports")
+    containerd.unread.push_back({file.path, entries.back()->key});
+  patterns = entries.back()->value.as_strings().value_or(std::vector<std::string>());
   for (auto& pattern : patterns) pattern = host::join_link(file.path, pattern);
   return patterns;
 }
 
+/// Follows an import: the files that it names.
+std::vector<std::string> files_named(const Files& files, const std::string& importer,
+                                     const std::string& pattern, ContainerdFiles& containerd) {
+  if (!is_pattern(pattern)) return {pattern};
+  bool is_known = pattern.size() <= kMaxPattern;
+  std::size_t folders = 0;
+  const auto names = [&](const std::string& folder) {
+    const auto found = files.list(folder);
+    is_known = is_known && found.error.empty() && ++folders <= kMaxGlobFolders;
+    return is_known ? found.value.value_or(std::vector<std::string>()) : std::vector<std::string>();
+  };
+  const auto found = is_known ? go_glob(pattern, names) : std::vector<std::string>();
+  if (!found) containerd.bad_patterns.push_back({importer, pattern});
+  if (!is_known) containerd.unread.push_back({importer, pattern});
+  const auto last = host::base_name(pattern);
+  const bool is_folder = folder_of(pattern).find_first_of("*?[\\") == std::string::npos;
+  if (is_folder && (last == "*.toml" || last == "*"))
+    containerd.drop_in_folders.push_back(folder_of(pattern));
+  return found.value_or(std::vector<std::string>());
+}
+
+/// Adds the files below a folder, in the order of Go's filepath.Walk: by name, a folder's own where
+/// it stands.
+void walk(const Files& files, const std::string& folder, std::size_t depth, CrioFiles& crio) {
+  const auto names = files.list(folder);
+  if (!names.error.empty() || depth > 8) crio.unread.push_back({folder, names.error});
+  if (!names.value || depth > 8) return;
+  for (const auto& name : *names.value) {
+    const auto path = (folder + "/").append(name);
+    if (crio.files.size() > kMaxRuntimeFiles) {
+      crio.unread.push_back({folder, "too many files"});
+      return;
+    }
+    const auto inside = files.list(path);
+    if (inside.value || !inside.error.empty()) {
+      walk(files, path, depth + 1, crio);
+    } else {
+      crio.files.push_back(files.read(path));
+    }
+  }
+}
+
 }  // namespace
 
-ContainerdFiles read_containerd_files(host::Host& host, const std::string& main) {
-  ContainerdFiles containerd{main, {}, {}};
+std::vector<const data::Value::Entry*> entries_in_any_case(const data::Value& map,
+                                                           std::string_view key) {
+  std::vector<const data::Value::Entry*> found;
+  for (const auto& entry : map.entries) {
+    if (to_lower(entry.key) == key) found.push_back(&entry);
+  }
+  std::ranges::stable_sort(
+      found, {}, [](const auto* entry) { return std::pair(entry->mark.line, entry->mark.column); });
+  return found;
+}
+
+ContainerdFiles read_containerd_files(host::Host& host, const std::string& main, bool is_named,
+                                      const ChangedFiles& changed) {
+  const Files files(host, changed);
+  ContainerdFiles containerd{
+      .path = main, .is_named = is_named, .files = {}, .drop_in_folders = {}};
   std::deque<std::string> todo = {main};
   std::set<std::string> seen;
-  for (; !todo.empty() && containerd.files.size() < kMaxRuntimeFiles; todo.pop_front()) {
+  for (; !todo.empty(); todo.pop_front()) {
     if (!seen.insert(todo.front()).second) continue;
-    auto file = read_toml(host, todo.front());
-    for (const auto& pattern : imports_of(file)) {
-      if (is_pattern(pattern) && !is_simple(pattern)) {
-        containerd.unread.push_back(pattern);
-        continue;
-      }
-      const auto last = host::base_name(pattern);
-      if (last == "*.toml" || last == "*") containerd.drop_in_folders.push_back(folder_of(pattern));
-      for (auto& path : files_named(host, pattern)) todo.push_back(std::move(path));
+    if (containerd.files.size() == kMaxRuntimeFiles) {
+      containerd.unread.push_back({main, todo.front()});
+      break;
     }
-    containerd.files.push_back(std::move(file));
+    containerd.files.push_back(files.read(todo.front()));
+    const auto patterns = imports_of(containerd.files.back(), containerd);
+    for (const auto& pattern : patterns) {
+      for (auto& path : files_named(files, todo.front(), pattern, containerd))
+        todo.push_back(std::move(path));
+    }
   }
   return containerd;
 }
 
-std::string_view containerd_nri_plugin(const ContainerdFiles& all, const ConfigFile& file) {
-  if (all.version() >= 2 || !file.content.value) return kNriPlugin;
-  const auto has = [&](std::string_view name) {
-    return data::below(*file.content.value, {"plugins", name}) != nullptr;
+CrioFiles::Options crio_options(const std::vector<std::string>& arguments) {
+  CrioFiles::Options options;
+  // urfave/cli takes one dash or two; a flag that is true or false has no word behind it.
+  const auto take = [&](std::size_t at, std::string_view name, bool is_flag, std::string& into) {
+    std::string_view word = arguments[at];
+    if (!word.starts_with('-')) return;
+    word.remove_prefix(word.starts_with("--") ? 2 : 1);
+    if (word == name && is_flag) {
+      into = "true";
+    } else if (word == name && at + 1 < arguments.size()) {
+      into = arguments[at + 1];
+    } else if (word.starts_with(name) && word.substr(name.size()).starts_with('=')) {
+      into = word.substr(name.size() + 1);
+    }
   };
-  return has(kNriPlugin) && !has(kNriPluginBefore2) ? kNriPlugin : kNriPluginBefore2;
-}
-
-const data::Value* containerd_nri_section(const ContainerdFiles& all, const ConfigFile& file) {
-  if (!file.content.value) return nullptr;
-  return data::below(*file.content.value, {"plugins", containerd_nri_plugin(all, file)});
-}
-
-const data::Value* crio_nri_section(const ConfigFile& file) {
-  return file.content.value ? data::below(*file.content.value, {"crio", "nri"}) : nullptr;
-}
-
-int ContainerdFiles::version() const {
-  if (files.empty() || !files.front().content.value) return 1;
-  const auto* found = files.front().content.value->find("version");
-  return found == nullptr ? 1 : static_cast<int>(found->as_unsigned().value_or(1U));
-}
-
-std::vector<ConfigFile> read_crio_files(host::Host& host, const std::string& main,
-                                        const std::string& drop_ins) {
-  std::vector<ConfigFile> files = {read_toml(host, main)};
-  for (const auto& path : files_named(host, drop_ins + "/*")) {
-    if (files.size() == kMaxRuntimeFiles) break;
-    files.push_back(read_toml(host, path));
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    take(at, "enable-nri", true, options.enable_nri);
+    take(at, "nri-listen", false, options.nri_listen);
+    take(at, "nri-disable-connections", true, options.nri_disable_connections);
   }
-  return files;
+  return options;
+}
+
+CrioFiles read_crio_files(host::Host& host, CrioFiles::Options options,
+                          const ChangedFiles& changed) {
+  const Files files(host, changed);
+  CrioFiles crio{.options = std::move(options)};
+  crio.files.push_back(files.read(crio.options.config));
+  walk(files, crio.options.folder, 0, crio);
+  return crio;
 }
 
 }  // namespace railhead::system

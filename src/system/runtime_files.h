@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,19 +17,28 @@ struct ConfigFile {
   std::string path;
   std::string text;
   Fact<data::Value> content;
+  bool is_beyond_us = false;  ///< it has more than we parse, and may be right
 };
 
-/// What containerd reads: its file, then those that `imports` name, theirs too. Only what has a "*"
-/// is a pattern there, of Go's filepath.Glob (cmd/containerd/server/config/config.go,
-/// resolveImports). Here it is expanded in its last component, with * and ?.
+/// Files as somebody would leave them; absent: gone. What is not in it is as it is.
+using ChangedFiles = std::map<std::string, std::optional<std::string>>;
+
+/// What containerd reads: its file, then those that `imports` name, theirs too, in its order. Only
+/// what has a "*" is a pattern there, of Go's filepath.Glob
+/// (cmd/containerd/server/config/config.go, LoadConfig and resolveImports).
 struct ContainerdFiles {
+  /// An import and the file that has it.
+  struct Import {
+    std::string path;
+    std::string pattern;
+  };
+
   std::string path;                          ///< of the main file, there or not
+  bool is_named = false;                     ///< by the command line: then it has to be there
   std::vector<ConfigFile> files;             ///< the main one first
   std::vector<std::string> drop_in_folders;  ///< those of patterns such as "…/conf.d/*.toml"
-  std::vector<std::string> unread{};         ///< patterns that are not expanded here
-
-  /// 1 where the main file does not say it.
-  [[nodiscard]] int version() const;
+  std::vector<Import> bad_patterns{};        ///< that Go does not take
+  std::vector<Import> unread{};              ///< imports whose files are not known
 };
 
 /// How containerd's NRI plugin is called below [plugins]; the short name is that of containerd 1 in
@@ -35,21 +46,37 @@ struct ContainerdFiles {
 inline constexpr std::string_view kNriPlugin = "io.containerd.nri.v1.nri";
 inline constexpr std::string_view kNriPluginBefore2 = "nri";
 
-/// The name that counts in this file. In one of version 1 containerd 1.7 goes by the short one, and
-/// containerd 2 by the long one; in others both go by the long one. Seen by `containerd config
-/// dump` of 1.7, 2.0, 2.2 and 2.4.
-std::string_view containerd_nri_plugin(const ContainerdFiles& all, const ConfigFile& file);
+/// The names of two tables that are in one another count as the case of the release tells; this is
+/// how Go's TOML libraries find a key: entries of a map that are this one in any case, in the order
+/// of the text.
+std::vector<const data::Value::Entry*> entries_in_any_case(const data::Value& map,
+                                                           std::string_view key);
 
-/// What one of containerd's files, or of CRI-O's, says of NRI; nullptr: nothing.
-const data::Value* containerd_nri_section(const ContainerdFiles& all, const ConfigFile& file);
-const data::Value* crio_nri_section(const ConfigFile& file);
+ContainerdFiles read_containerd_files(host::Host& host, const std::string& main, bool is_named,
+                                      const ChangedFiles& changed = {});
 
-ContainerdFiles read_containerd_files(host::Host& host, const std::string& main);
+/// What CRI-O reads: its file, then those below the folder of drop-ins, in the order of a walk; the
+/// last one counts (cri-o/cri-o pkg/config/config.go, UpdateFromPath).
+struct CrioFiles {
+  /// What the command line says of them and of NRI; "": nothing.
+  struct Options {
+    std::string config = "/etc/crio/crio.conf";
+    bool is_named = false;  ///< the command line has it: then it has to be there
+    std::string folder = "/etc/crio/crio.conf.d";
+    std::string enable_nri{};  ///< "true", "false", or another text
+    std::string nri_listen{};
+    std::string nri_disable_connections{};
+  };
 
-/// crio.conf and its drop-ins, in the order in which CRI-O reads them; the last one counts
-/// (crio.conf.d(5)).
-std::vector<ConfigFile> read_crio_files(host::Host& host,
-                                        const std::string& main = "/etc/crio/crio.conf",
-                                        const std::string& drop_ins = "/etc/crio/crio.conf.d");
+  Options options{};
+  std::vector<ConfigFile> files{};
+  std::vector<ContainerdFiles::Import> unread{};  ///< folders that could not be read
+};
+
+/// What arguments say of NRI.
+CrioFiles::Options crio_options(const std::vector<std::string>& arguments);
+
+CrioFiles read_crio_files(host::Host& host, CrioFiles::Options options,
+                          const ChangedFiles& changed = {});
 
 }  // namespace railhead::system

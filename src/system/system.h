@@ -21,7 +21,7 @@
 #include "system/fact.h"
 #include "system/log_patterns.h"
 #include "system/node_runtime.h"
-#include "system/runtime_files.h"
+#include "system/runtime_answer.h"
 #include "system/units.h"
 #include "usage/nfs_declarations.h"
 #include "usage/nfs_mounts.h"
@@ -130,7 +130,7 @@ struct System {
   NodeRuntime runtime;  ///< that the kubelet uses
   /// What this runtime reads; the other one's are those of its default place.
   ContainerdFiles containerd;
-  std::vector<ConfigFile> crio;
+  CrioFiles crio;
   std::optional<ContainerMemlock> container_memlock;
   std::map<node::PciAddress, Fact<node::PciConfig>> pci_config;
   /// By netdev, of those with RDMA.
@@ -146,7 +146,11 @@ struct System {
   [[nodiscard]] Fact<std::vector<std::string>> folder(std::string_view path) const;
   /// Whether a kernel module is there, loaded or built in. Absent where that is not known.
   [[nodiscard]] std::optional<bool> has_module(std::string_view name) const;
-  /// The path of NRI's socket, where it is at the default place. Absent: it is not there.
+  /// What the runtime makes of its files; of one that is not known, containerd.
+  [[nodiscard]] RuntimeAnswer runtime_answer() const;
+  /// Where its files put NRI's socket.
+  [[nodiscard]] std::string nri_place() const;
+  /// The path of NRI's socket, where it is at that place. Absent: it is not there.
   [[nodiscard]] std::optional<std::string> nri_socket() const;
 };
 

@@ -5,7 +5,7 @@ A case.txt has comments (#: the public source and what was wrong there) and one 
 
     COMMAND | says TEXT | never TEXT | json PATH=VALUE | exit CODE
 
-COMMAND is what follows `railhead`, run in the folder of the case. `says` and `never` look at standard output and
+COMMAND is what follows `railhead`, run in the folder of the case, $CASE. `says` and `never` look at standard output and
 standard error together and may be repeated; they name codes, ids, keys and values, not sentences. `json` looks at a value
 of the document on standard output: names and [KEY=VALUE] or [NUMBER] of a list, as
 findings[id=runtime.nri].state=FAIL; VALUE `null` is null, and `absent` means that the path is not there.
@@ -73,7 +73,7 @@ def faults_of(line, folder, railhead):
             raise Malformed(f"not understood: {field!r}")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("RAILHEAD_", "RDMA_"))}
     environment.update(LC_ALL="C.UTF-8", COLUMNS="200", NODES=str(HERE.parent / "nodes"))
-    arguments = [word.replace("$NODES", environment["NODES"]) for word in shlex.split(fields[0])]
+    arguments = [word.replace("$NODES", environment["NODES"]).replace("$CASE", str(folder)) for word in shlex.split(fields[0])]
     done = subprocess.run([railhead, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=60,
                           stdin=subprocess.DEVNULL, check=False)
     text = done.stdout + done.stderr

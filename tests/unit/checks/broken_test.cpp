@@ -321,6 +321,11 @@ const std::vector<Fault>& faults() {
        {"WARN runtime.nri containerd"}},
       {"a configuration that is written half",
        [](Patient& p) { p.bytes("/etc/containerd/config.toml", "[plugins\nx"); },
+       {"WARN runtime.nri containerd"}},
+      {"a configuration that one release refuses",
+       [](Patient& p) {
+         p.text("/etc/containerd/config.toml", "version = 2\n[plugins.nri]\ndisable = true");
+       },
        {"UNKNOWN runtime.nri containerd"}},
       {"the kubelet has no socket",
        [](Patient& p) {

@@ -397,19 +397,28 @@ TEST(DoctorOnDrivers, the_file_that_containerd_was_started_with_counts) {
   patient.drop("/run/nri").name("/run/x");
   patient.bytes("/proc/811/cmdline", std::string("containerd\0-c\0/opt/c.toml\0", 26));
   patient.text("/opt/c.toml",
-               "[plugins.'io.containerd.nri.v1.nri']\ndisable = false\n"
+               "version = 2\n[plugins.'io.containerd.nri.v1.nri']\ndisable = false\n"
                "socket_path = '/opt/nri.sock'");
-  EXPECT_EQ(of(patient, "runtime.nri", "containerd").observed, "enabled, at /opt/nri.sock");
+  EXPECT_EQ(of(patient, "runtime.nri", "containerd").state, State::warn);
+  patient.name("/opt/nri.sock");
+  EXPECT_EQ(of(patient, "runtime.nri", "containerd").state, State::pass);
 }
 
 TEST(DoctorOnDrivers, a_file_without_a_version_has_nri_s_short_name) {
   auto patient = healthy();
   patient.bytes("/proc/811/cmdline", std::string("containerd\0-c\0/opt/c.toml\0", 26));
   patient.text("/opt/c.toml", "[plugins.nri]\ndisable = true");
-  EXPECT_EQ(of(patient, "runtime.nri", "containerd").observed, "disabled");
-  // containerd passes over the name of another version.
+  EXPECT_EQ(of(patient, "runtime.nri", "containerd").state, State::pass)
+      << "containerd 2 has it on, and the socket is there";
+  patient.drop("/run/nri").name("/run/x");
+  EXPECT_EQ(of(patient, "runtime.nri", "containerd").state, State::fail);
   patient.text("/opt/c.toml", "version = 2\n[plugins.nri]\ndisable = true");
-  EXPECT_NE(of(patient, "runtime.nri", "containerd").observed, "disabled");
+  EXPECT_EQ(of(patient, "runtime.nri", "containerd").state, State::unknown)
+      << "containerd 1.7 does not start with it, 2.0 passes over it";
+  patient.text("/opt/c.toml", "version = 2\ndisabled_plugins = ['io.containerd.nri.v1.nri']");
+  EXPECT_EQ(of(patient, "runtime.nri", "containerd").state, State::fail);
+  patient.text("/opt/c.toml", "version = 2\nimports = ['gone.toml']");
+  EXPECT_EQ(of(patient, "runtime.nri", "containerd").state, State::warn);
 }
 
 TEST(DoctorOnDrivers, an_agent_without_nri_does_not_ask_for_it) {

@@ -73,11 +73,12 @@ TEST(PlanKubelet, its_policy_is_looked_at_and_never_edited) {
 
 TEST(PlanNri, a_schema_that_nobody_knows_is_left_alone) {
   const NodeTree tree;
-  for (const std::string version : {"4", "-1", "\"2\"", "4294967298", "[2]"}) {
+  for (const std::string version : {"5", "-1", "\"2\"", "4294967298", "[2]"}) {
     tree.write("etc/containerd/config.toml", "version = " + version + "\n");
-    const auto plan = make_plan(tree.machine(), wanted("nri: true"), Risk::live).value();
-    EXPECT_EQ(plan.at(0).state, StepState::parked) << version;
-    EXPECT_THAT(plan.at(0).reason, HasSubstr("is none that setup knows")) << version;
+    const auto step = make_plan(tree.machine(), wanted("nri: true"), Risk::live).value().at(0);
+    EXPECT_EQ(step.state, version == "-1" ? StepState::parked : StepState::refused) << version;
+    EXPECT_TRUE(step.changes.empty()) << version;
+    EXPECT_THAT(step.reason, HasSubstr("/etc/containerd/config.toml:1")) << version;
   }
 }
 

@@ -46,10 +46,9 @@ TEST(PlanNri, a_file_that_says_nothing_gets_the_table) {
 
 TEST(PlanNri, a_name_of_another_version_says_nothing) {
   const NodeTree tree;
-  const std::string text = "version = 2\n[plugins.nri]\n  disable = false\n";
-  tree.write("etc/containerd/config.toml", text);
-  EXPECT_THAT(written(nri(tree)),
-              ElementsAre("/etc/containerd/config.toml:\n" + text + "\n" + std::string(kTable)));
+  tree.write("etc/containerd/config.toml", "version = 2\n[plugins.nri]\n  disable = false\n");
+  EXPECT_EQ(nri(tree).state, StepState::parked) << "containerd 1.7 does not start with it";
+  EXPECT_THAT(nri(tree).reason, HasSubstr("/etc/containerd/config.toml:2"));
 }
 
 TEST(PlanNri, a_file_of_version_one_names_plugins_without_type) {
@@ -70,9 +69,9 @@ TEST(PlanNri, a_file_that_says_nothing_at_all_becomes_one_of_version_two) {
 TEST(PlanNri, a_folder_of_drop_ins_gets_one) {
   const NodeTree tree;
   tree.write("etc/containerd/config.toml",
-             "version = 3\nimports = ['/etc/containerd/conf.d/*.toml']\n");
+             "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n");
   EXPECT_THAT(written(nri(tree)), ElementsAre("/etc/containerd/conf.d/50-railhead-nri.toml:\n"
-                                              "version = 3\n\n" +
+                                              "version = 2\n\n" +
                                               std::string(kTable)));
 }
 
@@ -90,13 +89,12 @@ TEST(PlanNri, a_plugin_that_is_switched_off_altogether_is_refused) {
   tree.write("etc/containerd/config.toml",
              "version = 2\nimports = ['more.toml']\n[plugins.\"io.containerd.nri.v1.nri\"]\n"
              "  disable = false\n");
+  tree.write("etc/containerd/more.toml", "version = 2\n");
   EXPECT_EQ(nri(tree).state, StepState::done);
   tree.write("etc/containerd/more.toml",
              "version = 2\ndisabled_plugins = [\"io.containerd.nri.v1.nri\"]\n");
   EXPECT_EQ(nri(tree).state, StepState::refused);
-  EXPECT_EQ(nri(tree).reason,
-            "/etc/containerd/more.toml: disabled_plugins names it: take it out "
-            "there");
+  EXPECT_THAT(nri(tree).reason, HasSubstr("/etc/containerd/more.toml:2"));
   fs::remove(tree.at("etc/containerd/more.toml"));
   tree.write("etc/containerd/config.toml", "disabled_plugins = [\"nri\"]\n");
   EXPECT_EQ(nri(tree).state, StepState::refused) << "as files of version 1 name it";
@@ -115,17 +113,55 @@ TEST(PlanNri, the_last_section_is_the_one_that_counts) {
       << "containerd 1.7 takes it whole, and a section of ours would take theirs away";
 }
 
-TEST(PlanNri, imports_that_cannot_be_followed_say_nothing) {
-  for (const auto* pattern : {"conf.d/*/*.toml", "conf.d/[a-z]*.toml", "c?nf.d/*.toml"}) {
+TEST(PlanNri, imports_are_followed_as_go_does) {
+  for (const auto* pattern : {"conf.d/*/*.toml", "conf.d/[a-z]*.toml", "c?nf.*/x.toml"}) {
     const NodeTree tree;
     tree.write("etc/containerd/config.toml",
                "version = 2\nimports = ['" + std::string(pattern) + "']\n");
-    EXPECT_EQ(nri(tree).state, StepState::parked) << pattern;
-    EXPECT_THAT(nri(tree).reason, HasSubstr("a pattern that setup does not read")) << pattern;
+    EXPECT_EQ(nri(tree).changes.front().subject, "/etc/containerd/config.toml") << pattern;
   }
   const NodeTree tree;
   tree.write("etc/containerd/config.toml", "version = 2\nimports = ['../x/*.toml']\n");
   EXPECT_EQ(nri(tree).changes.front().subject, "/etc/x/50-railhead-nri.toml");
+}
+
+TEST(PlanNri, a_drop_in_keeps_the_version_by_which_all_is_read) {
+  const NodeTree tree;
+  const auto written_with = [&](const std::string& main, const std::string& theirs) {
+    tree.write("etc/containerd/config.toml", main + "imports = ['conf.d/*.toml']\n");
+    tree.write("etc/containerd/conf.d/10-theirs.toml", theirs + "oom_score = 1\n");
+    return written(nri(tree));
+  };
+  const std::string off = "[plugins.\"io.containerd.nri.v1.nri\"]\ndisable = true\n";
+  EXPECT_THAT(written_with("version = 2\n", "version = 2\n"),
+              ElementsAre("/etc/containerd/conf.d/50-railhead-nri.toml:\nversion = 2\n\n" +
+                          std::string(kTable)));
+  EXPECT_THAT(written_with("", "version = 2\n"),
+              ElementsAre("/etc/containerd/conf.d/50-railhead-nri.toml:\n" + std::string(kTable)))
+      << "the last version counts in 1.7, and a short name would end it";
+  tree.write("etc/containerd/k3s.toml", "");
+  EXPECT_THAT(written_with("# Managed by somebody\nversion = 3\n", "version = 2\n" + off),
+              ElementsAre("/etc/containerd/conf.d/10-theirs.toml:\nversion = 2\n"
+                          "[plugins.\"io.containerd.nri.v1.nri\"]\ndisable = false\noom_score = "
+                          "1\n"));
+}
+
+TEST(PlanNri, nothing_is_edited_where_containerd_does_not_start) {
+  const std::string imports = "version = 2\nimports = ['more.toml']\n";
+  for (const auto& [main, more] :
+       {std::pair<std::string, std::string>{imports, "version = 4\n"},
+        {imports, "version = 3\n"},
+        {imports, "version = 'x'\n"},
+        {"version = 2.0\n", ""},
+        {"version = 2\nimports = ['gone.toml']\n", ""},
+        {"version = 2\nrequired_plugins = ['cri']\n", ""},
+        {"version = 2\nrequired_plugins = ['io.containerd.x.v1.y']\n", ""}}) {
+    const NodeTree tree;
+    tree.write("etc/containerd/config.toml", main);
+    tree.write("etc/containerd/more.toml", more);
+    EXPECT_NE(nri(tree).state, StepState::todo) << main << more;
+    EXPECT_THAT(nri(tree).changes, IsEmpty()) << main << more;
+  }
 }
 
 TEST(PlanNri, without_a_file_the_socket_says_it) {
@@ -140,8 +176,8 @@ TEST(PlanNri, without_a_file_the_socket_says_it) {
 TEST(PlanNri, a_file_that_is_no_toml_is_left_alone) {
   const NodeTree tree;
   tree.write("etc/containerd/config.toml", "version = 2\n[plugins\n");
-  EXPECT_EQ(nri(tree).state, StepState::parked);
-  EXPECT_THAT(nri(tree).reason, HasSubstr("/etc/containerd/config.toml: malformed: line 2"));
+  EXPECT_EQ(nri(tree).state, StepState::refused);
+  EXPECT_THAT(nri(tree).reason, HasSubstr("/etc/containerd/config.toml"));
 }
 
 TEST(PlanNri, what_cannot_be_edited_is_refused) {
@@ -169,6 +205,31 @@ TEST(PlanNri, crio_has_it_unless_a_file_says_no) {
                                               "[crio.nri]\n  enable_nri = true\n"));
   tree.write("etc/crio/crio.conf.d/10.conf", "[crio.nri]\nenable_nri = true\n");
   EXPECT_EQ(nri(tree).state, StepState::done);
+}
+
+TEST(PlanNri, crio_without_a_key_has_it_by_its_release) {
+  const NodeTree tree;
+  tree.write("etc/crio/crio.conf.d/10-nri.conf", "[crio.nri]\nenabled_nri = true\n");
+  EXPECT_EQ(nri(tree).state, StepState::todo);
+  EXPECT_THAT(nri(tree).reason, HasSubstr("/etc/crio/crio.conf.d/10-nri.conf:2"));
+  tree.write("run/nri/nri.sock", "");
+  EXPECT_EQ(nri(tree).state, StepState::done);
+}
+
+TEST(PlanNri, crio_without_connections_is_opened) {
+  const NodeTree tree;
+  tree.write("etc/crio/crio.conf",
+             "[crio.nri]\nenable_nri = true\nnri_disable_connections = true\n");
+  EXPECT_THAT(written(nri(tree)),
+              ElementsAre("/etc/crio/crio.conf.d/99-railhead-nri.conf:\n[crio.nri]\n"
+                          "  enable_nri = true\n  nri_disable_connections = false\n"));
+}
+
+TEST(PlanNri, crio_s_later_folders_count_more) {
+  const NodeTree tree;
+  tree.write("etc/crio/crio.conf.d/99-z/x.conf", "[crio.nri]\nenable_nri = false\n");
+  EXPECT_EQ(nri(tree).state, StepState::refused);
+  EXPECT_THAT(nri(tree).reason, HasSubstr("/etc/crio/crio.conf.d/99-z/x.conf:2"));
 }
 
 TEST(PlanNri, without_a_runtime_it_waits) {
@@ -228,7 +289,7 @@ TEST(FilesStep, a_file_that_another_one_overrules_is_not_enough) {
   tree.write("etc/crio/crio.conf.d/zz.conf", "[crio.nri]\nenable_nri = false\n");
   const auto crio = with_file_of_ours(tree, "nri: true");
   EXPECT_EQ(crio.state, StepState::refused);
-  EXPECT_THAT(crio.reason, HasSubstr("/etc/crio/crio.conf.d/zz.conf says otherwise"));
+  EXPECT_THAT(crio.reason, HasSubstr("/etc/crio/crio.conf.d/zz.conf:2"));
 
   tree.write("proc/cmdline", "ib_core.netns_mode=1\n");
   const auto namespaces = with_file_of_ours(tree, "rdmaNamespaces: exclusive");

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types of containerd's configuration: services/server/config/config.go and pkg/nri/config.go
+// of 1.7, cmd/containerd/server/config/config.go and internal/nri/config.go of 2.x.
+#include "system/containerd_types.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/text.h"
+
+namespace railhead::system {
+namespace {
+
+using data::Value;
+using Release = ContainerdRelease;
+
+enum class Type : std::uint8_t { whole, flag, text, texts, duration, table, tables, text_map, any };
+
+struct Field {
+  std::string_view key;
+  Type type;
+  std::span<const Field> fields{};  ///< of a table, or of each of a map of tables
+  Release since = Release::v1_7;
+  Release until = Release::v2_4;
+};
+
+constexpr Field kGrpc[] = {{"address", Type::text},
+                           {"tcp_address", Type::text},
+                           {"tcp_tls_ca", Type::text},
+                           {"tcp_tls_cert", Type::text},
+                           {"tcp_tls_key", Type::text},
+                           {"tcp_tls_common_name", Type::text, {}, Release::v2_2},
+                           {"uid", Type::whole},
+                           {"gid", Type::whole},
+                           {"max_recv_message_size", Type::whole},
+                           {"max_send_message_size", Type::whole}};
+constexpr Field kTtrpc[] = {{"address", Type::text}, {"uid", Type::whole}, {"gid", Type::whole}};
+constexpr Field kDebug[] = {
+    {"address", Type::text}, {"uid", Type::whole},
+    {"gid", Type::whole},    {"level", Type::text},
+    {"format", Type::text},  {"log_trace_id", Type::flag, {}, Release::v2_3}};
+constexpr Field kMetrics[] = {{"address", Type::text}, {"grpc_histogram", Type::flag}};
+constexpr Field kCgroup[] = {{"path", Type::text}};
+constexpr Field kProxy[] = {{"type", Type::text},
+                            {"address", Type::text},
+                            {"platform", Type::text},
+                            {"exports", Type::text_map},
+                            {"capabilities", Type::texts}};
+constexpr Field kProcessor[] = {{"accepts", Type::texts},
+                                {"returns", Type::text},
+                                {"path", Type::text},
+                                {"args", Type::texts},
+                                {"env", Type::texts}};
+constexpr Field kFile[] = {{"version", Type::whole},
+                           {"root", Type::text},
+                           {"state", Type::text},
+                           {"temp", Type::text},
+                           {"plugin_dir", Type::text, {}, Release::v1_7, Release::v2_0},
+                           {"grpc", Type::table, kGrpc},
+                           {"ttrpc", Type::table, kTtrpc},
+                           {"debug", Type::table, kDebug},
+                           {"metrics", Type::table, kMetrics},
+                           {"disabled_plugins", Type::texts},
+                           {"required_plugins", Type::texts},
+                           {"plugins", Type::tables, {}, Release::v1_7, Release::v1_7},
+                           {"plugins", Type::any, {}, Release::v2_0},
+                           {"oom_score", Type::whole},
+                           {"cgroup", Type::table, kCgroup},
+                           {"proxy_plugins", Type::tables, kProxy},
+                           {"timeouts", Type::text_map},
+                           {"imports", Type::texts},
+                           {"stream_processors", Type::tables, kProcessor}};
+
+constexpr Field kValidator[] = {{"enable", Type::flag},
+                                {"reject_oci_hook_adjustment", Type::flag},
+                                {"reject_runtime_default_seccomp_adjustment", Type::flag},
+                                {"reject_unconfined_seccomp_adjustment", Type::flag},
+                                {"reject_custom_seccomp_adjustment", Type::flag},
+                                {"reject_namespace_adjustment", Type::flag},
+                                {"reject_sysctl_adjustment", Type::flag, {}, Release::v2_3},
+                                {"required_plugins", Type::texts},
+                                {"tolerate_missing_plugins_annotation", Type::text}};
+constexpr Field kNri[] = {{"disable", Type::flag},
+                          {"socket_path", Type::text},
+                          {"plugin_path", Type::text},
+                          {"plugin_config_path", Type::text},
+                          {"plugin_registration_timeout", Type::duration},
+                          {"plugin_request_timeout", Type::duration},
+                          {"disable_connections", Type::flag},
+                          {"default_validator", Type::table, kValidator, Release::v2_2}};
+
+bool is_text(const Value& value) {
+  return value.kind == Value::Kind::scalar && value.quoted;
+}
+
+bool is_whole(const Value& value) {
+  return value.kind == Value::Kind::scalar && !value.quoted && parse_signed(value.scalar);
+}
+
+bool is_map(const Value& value) {
+  return value.kind == Value::Kind::map;
+}
+
+/// containerd 2 takes its text, whatever it is (internal/tomlext); 1.7 and 2.4 take a number, too.
+bool is_duration(const Value& value, Release release) {
+  if (value.kind != Value::Kind::scalar) return false;
+  return is_go_duration(value.scalar) ||
+         ((release == Release::v1_7 || release == Release::v2_4) && is_whole(value));
+}
+
+std::string_view name_of(Type type) {
+  constexpr std::array<std::string_view, 9> kNames = {
+      "a whole number", "true or false", "a text",         "a list of texts", "a duration",
+      "a table",        "tables",        "a map of texts", "a table"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+RuntimeReason wrong(const Value& value, std::string_view key, Type type) {
+  return {.code = "type",
+          .path = "",
+          .mark = value.mark,
+          .text = in_quotes(key) + " is not " + std::string(name_of(type)),
+          .is_failure = true};
+}
+
+std::optional<RuntimeReason> check(const Value& table, std::span<const Field> fields,
+                                   Release release);
+
+bool is_of_type(const Value& value, Type type, Release release) {
+  switch (type) {
+    case Type::whole: return is_whole(value);
+    case Type::flag: return value.as_bool().has_value();
+    case Type::text: return is_text(value);
+    case Type::texts:
+      return value.kind == Value::Kind::list && std::ranges::all_of(value.items, is_text);
+    case Type::duration: return is_duration(value, release);
+    case Type::text_map:
+      return is_map(value) && std::ranges::all_of(value.entries, [](const auto& entry) {
+               return is_text(entry.value);
+             });
+    case Type::tables:
+      return is_map(value) && std::ranges::all_of(value.entries, [](const auto& entry) {
+               return is_map(entry.value);
+             });
+    case Type::table:
+    case Type::any: return is_map(value);
+  }
+  return false;
+}
+
+std::optional<RuntimeReason> check(const Value& value, const Field& field, Release release) {
+  if (!is_of_type(value, field.type, release)) return wrong(value, field.key, field.type);
+  if (field.type == Type::table) return check(value, field.fields, release);
+  if (field.type != Type::tables) return std::nullopt;
+  for (const auto& entry : value.entries) {
+    if (auto reason = check(entry.value, field.fields, release)) return reason;
+  }
+  return std::nullopt;
+}
+
+std::optional<RuntimeReason> check(const Value& table, std::span<const Field> fields,
+                                   Release release) {
+  for (const auto& field : fields) {
+    if (release < field.since || release > field.until) continue;
+    for (const auto* value : values_of(table, field.key, release)) {
+      if (auto reason = check(*value, field, release)) return reason;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string in_capitals(std::string_view key) {
+  std::string capitals(key);
+  for (char& c : capitals) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return capitals;
+}
+
+}  // namespace
+
+std::vector<const Value*> values_of(const Value& table, std::string_view key, Release release) {
+  std::vector<const Value*> found;
+  if (release == Release::v1_7) {
+    const auto* value = table.find(key);
+    if (value == nullptr) value = table.find(in_capitals(key));
+    if (value != nullptr) found.push_back(value);
+    return found;
+  }
+  for (const auto* entry : entries_in_any_case(table, key)) found.push_back(&entry->value);
+  return found;
+}
+
+std::optional<RuntimeReason> bad_type(const Value& file, Release release) {
+  return check(file, kFile, release);
+}
+
+std::optional<RuntimeReason> bad_nri_type(const Value& section, Release release) {
+  if (!is_map(section)) return wrong(section, kNriPlugin, Type::table);
+  return check(section, kNri, release);
+}
+
+bool is_go_duration(std::string_view text) {
+  constexpr std::array<std::string_view, 8> kUnits = {"ns", "us", "µs", "μs", "ms", "s", "m", "h"};
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  if (text == "0") return true;
+  if (text.empty()) return false;
+  while (!text.empty()) {
+    const auto digits = std::min(text.find_first_not_of(kDecimalDigits), text.size());
+    text.remove_prefix(digits);
+    std::size_t fraction = 0;
+    if (text.starts_with('.')) {
+      text.remove_prefix(1);
+      fraction = std::min(text.find_first_not_of(kDecimalDigits), text.size());
+      text.remove_prefix(fraction);
+    }
+    if (digits == 0 && fraction == 0) return false;
+    const auto size = std::min(text.find_first_of(".0123456789"), text.size());
+    if (std::ranges::find(kUnits, text.substr(0, size)) == kUnits.end()) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+}  // namespace railhead::system

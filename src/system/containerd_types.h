@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "system/runtime_answer.h"
+
+namespace railhead::system {
+
+/// Of a table, the values that containerd takes for a key, in the order in which the later counts:
+/// go-toml 1 of containerd 1.7 knows a key as it is written and in capitals, go-toml 2 in any case
+/// (marshal.go, valueFromTree; unmarshaler.go, structFieldPath).
+std::vector<const data::Value*> values_of(const data::Value& table, std::string_view key,
+                                          ContainerdRelease release);
+
+/// Why the file does not decode. Absent: it does, as far as it is not a plugin's. What plugins
+/// other than NRI make of their own is not judged.
+std::optional<RuntimeReason> bad_type(const data::Value& file, ContainerdRelease release);
+
+/// Likewise of the section of NRI.
+std::optional<RuntimeReason> bad_nri_type(const data::Value& section, ContainerdRelease release);
+
+}  // namespace railhead::system
