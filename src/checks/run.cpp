@@ -23,28 +23,53 @@ bool belongs_to(std::string_view subject, std::string_view to) {
          (subject.size() > to.size() && subject.starts_with(to) && subject[to.size()] == '/');
 }
 
-/// The failure that makes a finding meaningless, by one word of `after`; nullptr: none.
-const Finding* blocker_by(std::string_view word, const std::string& subject,
-                          const std::vector<Finding>& before) {
-  const auto colon = word.find(':');
-  const auto id = word.substr(0, colon);
-  const bool named = colon != std::string_view::npos;
-  for (const auto& finding : before) {
-    if (finding.id != id || finding.state != State::fail) continue;
-    if (named ? finding.subject == word.substr(colon + 1) : belongs_to(subject, finding.subject)) {
-      return &finding;
+/// What may make findings of a check meaningless, by one word of its `after`.
+struct Blockers {
+  std::string_view subject;  ///< that alone; "": to which the finding belongs
+  std::vector<const Finding*> failed;
+};
+
+std::vector<Blockers> blockers_of(const Check& check, const std::vector<Finding>& before) {
+  std::vector<Blockers> all;
+  for (const std::string_view word : split_words(check.after)) {
+    const auto colon = word.find(':');
+    auto& blockers = all.emplace_back();
+    if (colon != std::string_view::npos) blockers.subject = word.substr(colon + 1);
+    for (const auto& finding : before) {
+      if (finding.id != word.substr(0, colon) || finding.state != State::fail) continue;
+      if (colon != std::string_view::npos && finding.subject != blockers.subject) continue;
+      blockers.failed.push_back(&finding);
+    }
+  }
+  return all;
+}
+
+/// One is enough for a reason; the first in the order of `after`.
+const Finding* blocker_of(const std::vector<Blockers>& all, const std::string& subject) {
+  for (const auto& blockers : all) {
+    for (const auto* finding : blockers.failed) {
+      if (!blockers.subject.empty() || belongs_to(subject, finding->subject)) return finding;
     }
   }
   return nullptr;
 }
 
-/// One is enough for a reason; the first in the order of `after`.
-const Finding* blocker_of(const Check& check, const std::string& subject,
-                          const std::vector<Finding>& before) {
-  for (const auto& word : split_words(check.after)) {
-    if (const auto* found = blocker_by(word, subject, before)) return found;
-  }
-  return nullptr;
+/// Of one check; a machine may have thousands of virtual functions.
+constexpr std::size_t kMostOfOneCheck = 512;
+
+/// Keeps the worst, in their order.
+void leave_out(const Check& check, std::vector<Finding>& findings) {
+  if (findings.size() <= kMostOfOneCheck) return;
+  const auto count = findings.size() - kMostOfOneCheck;
+  constexpr std::array kWorstFirst = {State::fail, State::warn, State::unknown, State::pass,
+                                      State::skip};
+  std::ranges::stable_sort(findings, {}, [&](const Finding& one) {
+    return std::ranges::find(kWorstFirst, one.state) - kWorstFirst.begin();
+  });
+  findings.resize(kMostOfOneCheck);
+  Findings rest(check);
+  rest.skip(std::string(kNode), std::to_string(count) + " more are left out: none is worse");
+  findings.push_back(rest.take(kNode).front());
 }
 
 /// A guest's owner reaches no card, slot or cable.
@@ -130,16 +155,19 @@ std::vector<Finding> run_checks(const Machine& machine, const std::vector<const 
   std::vector<Finding> all;
   for (const auto* check : with_before(checks)) {
     const auto start = now();
-    for (auto& finding : findings_of(*check, machine)) {
-      const auto* blocker = blocker_of(*check, finding.subject, all);
+    auto findings = findings_of(*check, machine);
+    const auto blockers = blockers_of(*check, all);
+    for (auto& finding : findings) {
+      const auto* blocker = blocker_of(blockers, finding.subject);
       if (blocker != nullptr) {
         Findings instead(*check);
         instead.skip(finding.subject, std::string(blocker->id) + " failed for " + blocker->subject,
                      blocker->evidence);
         finding = instead.take(kNode).front();
       }
-      all.push_back(std::move(finding));
     }
+    leave_out(*check, findings);
+    std::ranges::move(findings, std::back_inserter(all));
     times.push_back({check, now() - start});
   }
   return all;

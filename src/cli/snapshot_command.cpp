@@ -33,8 +33,15 @@ void keep_only_telling_links(snapshot::Snapshot& snapshot) {
   });
 }
 
-Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
-                   const config::Config& config) {
+struct Recorded {
+  snapshot::Snapshot snapshot;
+  snapshot::AskedPaths asked;
+  std::size_t gpus = 0;
+  std::size_t nics = 0;
+};
+
+/// What was read on the way is gone when this returns.
+Result<Recorded> read_machine(const SnapshotFlags& flags, const config::Config& config) {
   const auto origin = TRY(options::machine_origin(config.settings()));
   const auto host = TRY(options::open_machine(origin));
   snapshot::RecordingHost recorder(*host);
@@ -47,10 +54,17 @@ Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
   std::vector<std::string> unknown;  // each is in the snapshot as well
   (void)usage::read_nfs_mounts(recorder);
   (void)usage::read_nfs_declarations(recorder, unknown);
-  auto snapshot = recorder.recorded();
+  auto asked = recorder.asked();
+  return Recorded{std::move(recorder).recorded(), std::move(asked), node.gpus.size(),
+                  node.nics.size()};
+}
+
+Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
+                   const config::Config& config) {
+  auto [snapshot, asked, gpus, nics] = TRY(read_machine(flags, config));
   keep_only_telling_links(snapshot);
   if (!flags.raw) {
-    auto redacted = snapshot::redact(snapshot, recorder.asked());
+    auto redacted = snapshot::redact(std::move(snapshot), asked);
     for (const auto& what : redacted.replaced) invocation.err << "replaced " << what << "\n";
     snapshot = std::move(redacted.snapshot);
   }
@@ -60,8 +74,8 @@ Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
   } else {
     TRY_STATUS(host::write_output_file(flags.output, text));
   }
-  invocation.err << "recorded " << node.gpus.size() << " GPUs, " << node.nics.size() << " NICs, "
-                 << snapshot.entries.size() << " entries\n";
+  invocation.err << "recorded " << gpus << " GPUs, " << nics << " NICs, " << snapshot.entries.size()
+                 << " entries\n";
   return kExitOk;
 }
 

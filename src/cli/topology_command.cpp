@@ -59,7 +59,7 @@ data::Json topology_json(const inject::DecisionTable& table) {
   });
   json["relations"] = relation_rows(table.topology().gpu_nic, gpus, columns);
   json["gpuRelations"] = relation_rows(table.topology().gpu_gpu, gpus, gpus);
-  json["nicRelations"] = columns.size() > kMostRelated
+  json["nicRelations"] = node.nics.size() > kMostRelated
                              ? data::Json()
                              : relation_rows(topology::nic_relations(node), columns, columns);
   json["warnings"] = warning_lines(table);

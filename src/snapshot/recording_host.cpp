@@ -232,8 +232,7 @@ void RecordingHost::keep_answer(const std::string& folder,
   }
 }
 
-Snapshot RecordingHost::recorded() const {
-  Snapshot snapshot = snapshot_;
+Snapshot RecordingHost::finished(Snapshot snapshot) const {
   for (const auto& path : nothing_) snapshot.entries.erase(path);
   const auto has_below = [&](const std::string& path) {
     const std::string prefix = path == "/" ? path : path + "/";
@@ -247,12 +246,20 @@ Snapshot RecordingHost::recorded() const {
     if (!may_have_below && has_below(path)) entry = SnapshotDirectory{};
   }
   for (const auto& path : ways_) {
-    auto& entry = snapshot.entries.try_emplace(path, SnapshotName{}).first->second;
-    if (!std::holds_alternative<SnapshotName>(entry)) continue;
-    entry = SnapshotDirectory{};
-    if (!snapshot_.entries.contains(path) && has_below(path)) snapshot.entries.erase(path);
+    const auto [at, is_new] = snapshot.entries.try_emplace(path, SnapshotName{});
+    if (!std::holds_alternative<SnapshotName>(at->second)) continue;
+    at->second = SnapshotDirectory{};
+    if (is_new && !nothing_.contains(path) && has_below(path)) snapshot.entries.erase(path);
   }
   return snapshot;
+}
+
+Snapshot RecordingHost::recorded() const& {
+  return finished(snapshot_);
+}
+
+Snapshot RecordingHost::recorded() && {
+  return finished(std::move(snapshot_));
 }
 
 }  // namespace railhead::snapshot

@@ -41,7 +41,8 @@ class RecordingHost : public host::Host {
   Result<std::optional<std::string>> link_settings(const std::string& netdev,
                                                    host::LinkPart part) override;
 
-  [[nodiscard]] Snapshot recorded() const;
+  [[nodiscard]] Snapshot recorded() const&;
+  [[nodiscard]] Snapshot recorded() &&;
 
   /// The path by which a file was asked for first, by that at which it is, links followed: a link
   /// does not change what a file has.
@@ -54,6 +55,7 @@ class RecordingHost : public host::Host {
 
   /// Where the access really goes, with the links met on the way recorded; absent where that cannot
   /// be found out: a loop, or a directory that may not be searched.
+  [[nodiscard]] Snapshot finished(Snapshot snapshot) const;
   std::optional<std::string> canonical(const std::string& path, LastLink last_link);
   const std::optional<std::string>& link_at(const std::string& path);
   bool may_search(const std::string& directory);

@@ -69,15 +69,18 @@ class Redactor {
   explicit Redactor(const AskedPaths& asked)
       : asked_(asked) {}
 
-  Redacted redact(const Snapshot& original) {
+  /// Takes the original apart, so that both are never there in whole.
+  Redacted redact(Snapshot original) {
     Redacted redacted;
     find_host_name(original);
-    for (const auto& [path, entry] : original.entries) {
+    while (!original.entries.empty()) {
+      const auto one = original.entries.extract(original.entries.begin());
+      const auto& path = one.key();
       std::string new_path = path;
       change_known_forms(new_path);
       const auto asked = asked_.find(path);
       const auto& name = asked == asked_.end() ? path : asked->second;
-      redacted.snapshot.entries.insert_or_assign(std::move(new_path), changed(name, entry));
+      redacted.snapshot.entries.insert_or_assign(std::move(new_path), changed(name, one.mapped()));
     }
     for (std::size_t kind = 0; kind < kKindNames.size(); ++kind) {
       const std::size_t count = originals_[kind].size();
@@ -87,7 +90,7 @@ class Redactor {
                                   std::string(count == 1 ? one : many));
     }
     auto& comments = redacted.snapshot.comments;
-    comments = original.comments;
+    comments = std::move(original.comments);
     for (const std::string& what : redacted.replaced) comments.push_back("redacted: " + what);
     return redacted;
   }
@@ -456,8 +459,8 @@ class Redactor {
 
 }  // namespace
 
-Redacted redact(const Snapshot& snapshot, const AskedPaths& asked) {
-  return Redactor(asked).redact(snapshot);
+Redacted redact(Snapshot snapshot, const AskedPaths& asked) {
+  return Redactor(asked).redact(std::move(snapshot));
 }
 
 }  // namespace railhead::snapshot

@@ -25,6 +25,6 @@ using AskedPaths = std::map<std::string, std::string, std::less<>>;
 /// and PCI configuration space keeps what parse_pci_config() looks at. What was replaced also
 /// stands in the comments. Twice gives the same as once. What a file has is known by the path by
 /// which it was asked for, where that is given.
-Redacted redact(const Snapshot& snapshot, const AskedPaths& asked = {});
+Redacted redact(Snapshot snapshot, const AskedPaths& asked = {});
 
 }  // namespace railhead::snapshot

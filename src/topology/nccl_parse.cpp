@@ -14,7 +14,7 @@
 namespace railhead::topology {
 namespace {
 
-constexpr std::size_t kMostFunctions = 4096;
+constexpr std::size_t kMostFunctions = 1024;
 constexpr std::size_t kMostWarnings = 100;
 constexpr int kHighestNuma = 4095;
 constexpr std::uint64_t kFastestMbps = 6400000;  // 12 planes of 400 Gb/s, and some more

@@ -89,7 +89,7 @@ struct NcclTopology {
 
 /// Reads a topology file. Fails, naming `origin` and line, on what is no XML, on a document whose
 /// root is not <system>, on a <pci> without a valid busid, on nesting or size beyond the limits
-/// (1 MiB, 32 levels, 4096 functions). Never resolves entities or external references.
+/// (1 MiB, 32 levels, 1024 functions). Never resolves entities or external references.
 Result<NcclTopology> parse_nccl_topology(std::string_view text, const std::string& origin);
 
 /// The file as NCCL reads it back, indented by two.

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The peak memory of each command at the limits of what it reads: at most 64 MiB and ten times the input.
 
-Inputs come from strangers (manifests, logs, snapshots of bug reports), so a command reads them within limits or refuses
-them, and never ends by a signal. Time is printed, not judged.
+Inputs come from strangers (manifests, logs, snapshots of bug reports, an API server), so a command reads them within limits
+or refuses them, and never ends by a signal. Each row has its exit code: an input that is refused early proves nothing of
+the rest, so others are just below a limit. Time is printed, not judged; sizes are such that all rows take a minute.
 
 usage: memory.py RAILHEAD [PATTERN…]
 """
 
+import json
+import multiprocessing
 import os
 import pathlib
 import subprocess
@@ -14,6 +17,7 @@ import sys
 import tempfile
 import time
 
+KIB = 1 << 10
 MIB = 1 << 20
 BASE = 64 * MIB
 TIMES = 10
@@ -102,7 +106,7 @@ def shared_plugin(size):
 
 
 def configuration(size):
-    return repeated(lambda i: f"- {{name: rdma/r{i}, slots: 3, select: {{vendors: [15b3]}}}}\n", size, "pools:\n")
+    return repeated(lambda i: f'- {{name: rdma/r{i}, slots: 3, include: {{vendors: ["15b3"]}}}}\n', size, "pools:\n")
 
 
 def wanted(size):
@@ -111,7 +115,7 @@ def wanted(size):
 
 # Logs.
 def nccl_lines(size):
-    return repeated(lambda i: f"host{i % 999}:{i}:{i} [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.{i % 250}<0>\n", size)
+    return repeated(lambda i: f"host{i % 64}:{i % 4096}:{i} [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.{i % 250}<0>\n", size)
 
 
 def nccl_warnings(size):
@@ -134,6 +138,7 @@ def address_of(i):
 
 
 HEAD = "railhead-snapshot 1\n"
+MACHINE = function("0000:00:00.0", "0x030200", "0x10de", "0x2330")
 
 
 def gpus(size):
@@ -162,12 +167,12 @@ def nfs(size):
     half = (size - 500) // 2
     mounts = repeated(lambda i: f"{i + 30} 1 0:{i + 50} / /m{i} rw - nfs4 s{i}:/e{i} rw,vers=4.2,proto=tcp,addr=10.0.0.1\n", min(half, 1000000))
     fstab = repeated(lambda i: f"s{i}:/e{i} /m{i} nfs4 proto=rdma,port=20049 0 0\n", min(half, 1000000))
-    return HEAD + block("/etc/fstab", fstab) + block("/proc/1/mountinfo", mounts)
+    return HEAD + MACHINE + block("/etc/fstab", fstab) + block("/proc/1/mountinfo", mounts)
 
 
 def kernel_log(size):
     lines = repeated(lambda i: f"3,{i},{i},-;mlx5_core 0000:{i % 256:02x}:00.0: mlx5_cmd_out_err:{i}: CREATE_MKEY failed, status no resources\n", min(size - 200, 1000000))
-    return HEAD + block("/dev/kmsg", lines)
+    return HEAD + MACHINE + block("/dev/kmsg", lines)
 
 
 def names(size):
@@ -179,22 +184,73 @@ def topology_file(size):
                     '<system version="1"><cpu numaid="0">', "</cpu></system>")
 
 
-SNAPSHOT_COMMANDS = ("nics", "topology", "topology -o svg", "topology -o nccl", "affinity", "pools", "doctor", "doctor -o json", "nfs", "pods", "snapshot -")
-MANIFESTS = (empty_items, pods, networks, policies, node_policies, annotation, deep, one_key, documents)
+def kubeconfig(size):
+    return repeated(lambda i: f"- {{name: c{i}, context: {{cluster: a, user: b}}}}\n", size,
+                    "apiVersion: v1\nkind: Config\ncurrent-context: none\ncontexts:\n")
+
+
+def answers(size):
+    """Pods of one page of an API server."""
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "n"}, "spec": {"containers": [
+        {"name": f"c{i}", "image": "i", "env": [{"name": f"V{e}", "value": "x" * 300} for e in range(20)]} for i in range(4)]}}
+    return [pod] * (size // (len(json.dumps(pod)) + 2))
+
+
+SNAPSHOT_COMMANDS = ("nics", "topology", "topology -o json", "topology -o svg", "affinity", "pools", "doctor", "doctor -o json")
+# What is written, how much of it, the command, and how it ends.
 ROWS = [
-    *((make, 4 * MIB, f"lint {{}}") for make in MANIFESTS),
-    *((make, MIB, f"migrate {{}}") for make in (*MANIFESTS, shared_plugin)),
-    *((make, MIB, "pools --config {}") for make in (shared_plugin, configuration, deep, one_key)),
-    *((make, MIB, "setup plan --host-root / --from {}") for make in (wanted, deep, one_key)),
-    *((make, 32 * MIB, "nccl-log {}") for make in (nccl_lines, nccl_warnings, one_line)),
-    *((make, 4 * MIB, command + " --snapshot {}") for make in (gpus, nics, mixed) for command in SNAPSHOT_COMMANDS),
-    *((make, 2 * MIB, command + " --snapshot {}") for make in (nfs, kernel_log) for command in ("doctor", "doctor -o json", "nfs", "snapshot --doctor -")),
-    (names, 16 * MIB, "nics --snapshot {}"),
-    (names, 16 * MIB, "doctor --snapshot {}"),
-    (gpus, 63 * MIB, "nics --snapshot {}"),
-    (gpus, 63 * MIB, "doctor --snapshot {}"),
-    *((topology_file, MIB, command + " --nccl-topo {}") for command in ("nics", "topology", "topology -o svg", "affinity")),
+    *((make, MIB, "lint {}", code) for make, code in ((empty_items, 0), (pods, 0), (networks, 0), (policies, 1), (node_policies, 1),
+                                                      (annotation, 0), (one_key, 1))),
+    *((make, 4 * MIB, "lint {}", 2) for make in (pods, deep, documents)),
+    (shared_plugin, 256 * KIB, "migrate {}", 1),
+    *((make, MIB, "migrate {}", 64) for make in (pods, annotation, deep, shared_plugin)),
+    (configuration, 12 * KIB, "config --config {}", 0),
+    (shared_plugin, 256 * KIB, "pools --config {} --host-root {root}", 1),
+    *((make, MIB, "config --config {}", 64) for make in (configuration, deep, one_key)),
+    (wanted, 32 * KIB, "setup plan --host-root {root} --from {}", 0),
+    *((make, MIB, "setup plan --host-root {root} --from {}", 64) for make in (wanted, deep, one_key)),
+    (kubeconfig, MIB, "doctor --kube --kubeconfig {}", 2),
+    (answers, 31 * MIB, "doctor --kube --kubeconfig {}", 2),
+    *((make, 4 * MIB, "nccl-log {}", code) for make, code in ((nccl_lines, 2), (nccl_warnings, 1), (one_line, 2))),
+    *((make, MIB, command + " --snapshot {}", None) for make in (nics, mixed) for command in SNAPSHOT_COMMANDS),
+    (mixed, 4 * MIB, "topology -o json --snapshot {}", None),
+    (nics, 4 * MIB, "doctor -o json --snapshot {}", None),
+    (gpus, 4 * MIB, "doctor --snapshot {}", None),
+    (nics, MIB, "snapshot - --snapshot {}", 0),
+    *((make, MIB, command + " --snapshot {}", None) for make in (nfs, kernel_log) for command in ("doctor", "doctor -o json", "snapshot --doctor -")),
+    (nfs, MIB, "nfs --snapshot {}", None),
+    (names, 16 * MIB, "doctor --snapshot {}", 2),
+    (gpus, 63 * MIB, "nics --snapshot {}", 2),
+    (topology_file, 70 * KIB, "nics --nccl-topo {} --host-root {root}", 0),
+    (topology_file, MIB, "topology --nccl-topo {} --host-root {root}", 2),
 ]
+
+
+def write(make, size, path):
+    """In a process of its own: the peak of a program begins with that of the process that starts it."""
+    def work():
+        path.write_text(make(size), encoding="utf-8")
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    process.join()
+    assert process.exitcode == 0, make
+
+
+def serve(folder, size, config):
+    """An API server with that many bytes of pods, in a process of its own; its kubeconfig is copied there."""
+    def work():
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "kube_doctor"))
+        import fake_api  # pylint: disable=import-outside-toplevel
+        with fake_api.FakeApi(folder, {"Pod": answers(size)}, page=1 << 20) as api:
+            config.write_text(api.kubeconfig.read_text(), encoding="utf-8")
+            ready.set()
+            time.sleep(4 * SECONDS)
+    context = multiprocessing.get_context("fork")
+    ready = context.Event()
+    process = context.Process(target=work, daemon=True)
+    process.start()
+    assert ready.wait(SECONDS)
+    return process
 
 
 def run(railhead, command, path):
@@ -221,21 +277,30 @@ def main():
     failed = 0
     print(f"{'input':16} {'MiB':>6} {'peak':>7} {'bound':>7} {'s':>6} exit  command")
     with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder, "root")
+        for name in ("proc/sys/kernel", "sys/bus/pci/devices"):
+            (root / name).mkdir(parents=True)
         made = {}
-        for make, size, command in ROWS:
+        server = None
+        for make, size, command, wanted_code in ROWS:
             name = f"{make.__name__}-{size}"
             if patterns and not any(pattern in f"{name} {command}" for pattern in patterns):
                 continue
             path = pathlib.Path(folder, name + (".node" if "--snapshot" in command else ".xml" if "--nccl" in command else ".yaml"))
             if made.get(path) is None:
-                path.write_text(make(size), encoding="utf-8")
-                made[path] = path.stat().st_size
-            exit_code, peak, seconds = run(railhead, command, str(path))
+                if make is answers:
+                    server = serve(folder, size, path)
+                else:
+                    write(make, size, path)
+                made[path] = size if make is answers else path.stat().st_size
+            exit_code, peak, seconds = run(railhead, command.replace("{root}", str(root)), str(path))
             bound = BASE + TIMES * made[path]
-            is_bad = exit_code < 0 or exit_code > 64 or peak > bound
+            is_bad = exit_code < 0 or exit_code > 64 or peak > bound or wanted_code not in (None, exit_code)
             failed += is_bad
             print(f"{make.__name__:16} {made[path] / MIB:6.1f} {peak / MIB:7.1f} {bound / MIB:7.1f} {seconds:6.2f} {exit_code:4}  "
                   f"railhead {command}{'   FAILED' if is_bad else ''}", flush=True)
+        if server is not None:
+            server.kill()
     print(f"{failed} failed")
     return 1 if failed else 0
 

@@ -249,8 +249,8 @@ TEST(NcclParse, errors_name_file_and_line) {
 
 TEST(NcclParse, functions_are_limited) {
   std::string many;
-  for (int i = 0; i < 4097; ++i) many += "<pci busid='0000:01:00.0'/>";
-  EXPECT_EQ(parse_error(in_cpu(many)), "topo.xml: line 3: more than 4096 functions");
+  for (int i = 0; i < 1025; ++i) many += "<pci busid='0000:01:00.0'/>";
+  EXPECT_EQ(parse_error(in_cpu(many)), "topo.xml: line 3: more than 1024 functions");
 }
 
 TEST(NcclParse, nesting_is_limited) {
