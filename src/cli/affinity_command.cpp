@@ -216,17 +216,17 @@ report::Report affinity_report(const inject::DecisionTable& table,
   add_source(report.json, table.topology());
   report.json["gpus"] = selection_json(table, selection);
   if (gpus.empty()) {
-    report.add("", {no_gpu_text(node)});
+    report.note("", {no_gpu_text(node)});
   } else {
     report.sections.push_back({"", selection_table(table, selection), {}});
-    if (!node.nics.empty()) report.add("", {source_line(table.topology())});
+    if (!node.nics.empty()) report.note("", {source_line(table.topology())});
   }
-  report.add("", no_rdma_lines(node));
+  report.note("", no_rdma_lines(node));
   add_container(node, decision, apart, report);
   if (with_reasons) add_explanation(report, table, selection);
   auto warnings = warnings_of(table, selection, decision);
   report.json["warnings"] = warnings;
-  report.add("WARNINGS", std::move(warnings));
+  report.note("WARNINGS", std::move(warnings));
   return report;
 }
 

@@ -121,8 +121,8 @@ report::Report config_report(const config::Config& config, const pools::PoolSpec
   add_rules("ROLES", "roles", config.roles(), kRoleColumns, report);
   add_rules("EXPECT", "expect", config.expect(), kExpectColumns, report);
   if (!pools.specs.empty()) report.sections.push_back({"POOLS", pool_table(pools.specs), {}});
-  report.add("LEFT OUT", pools.left_out);
-  report.add("WARNINGS", std::move(warnings));
+  report.note("LEFT OUT", pools.left_out);
+  report.note("WARNINGS", std::move(warnings));
   return report;
 }
 

@@ -28,10 +28,11 @@ int print_diagnosis(const Invocation& invocation, const DoctorQuestion& question
     invocation.out << format.render(diagnosis);
     return code;
   }
-  const bool is_for_people = invocation.output == "table" || invocation.output == "wide";
-  if (!question.checks.empty() && is_for_people)
-    invocation.out << checks::headline(diagnosis) << "\n\n";
-  return invocation.print(checks::report_of(diagnosis, question.all), code);
+  auto report = checks::report_of(diagnosis, question.all);
+  if (!question.checks.empty()) {
+    report.sections.insert(report.sections.begin(), {"", {}, {checks::headline(diagnosis)}});
+  }
+  return invocation.print(report, code);
 }
 
 }  // namespace railhead::cli

@@ -144,7 +144,7 @@ report::Report migration_report(const Migration& migration) {
   report.add("WHAT CHANGES FOR PODS", std::move(changes));
   report.add("STEPS", numbered(steps));
   report.add("THE WAY BACK", numbered(rollback));
-  report.add("WARNINGS", migration.warnings);
+  report.note("WARNINGS", migration.warnings);
   report.add("LEFT OUT", migration.left_out);
   return report;
 }

@@ -270,7 +270,7 @@ report::Report nccl_log_report(const proof::NcclLog& log, const proof::NcclJob& 
   report.add("PROBLEMS", nccl_problem_lines(log));
   if (!job.ranks.empty()) report.sections.push_back({"RANKS", ranks_table(job, shown), {}});
   report.add("EVIDENCE", evidence_lines(job, files, shown));
-  report.add("WARNINGS", job.warnings);
+  report.note("WARNINGS", job.warnings);
   return report;
 }
 

@@ -93,7 +93,7 @@ int show(const Invocation& invocation, const std::string& node,
   }
   report.json["warnings"] = warnings;
   report.add(std::move(rows), "no NFS mount on this node");
-  report.add("WARNINGS", std::move(warnings));
+  report.note("WARNINGS", std::move(warnings));
   return invocation.print(report, exit_code(judged));
 }
 

@@ -140,11 +140,11 @@ report::Report nics_report(const inject::DecisionTable& table) {
   for (auto& line : namespace_lines(table.node())) lines.push_back(std::move(line));
   for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
   if (rows.rows.empty()) {
-    report.add("", no_rdma_lines(table.node()));
+    report.note("", no_rdma_lines(table.node()));
   } else {
     report.sections.push_back({"", std::move(rows), {}});
   }
-  report.add("WARNINGS", std::move(lines));
+  report.note("WARNINGS", std::move(lines));
   return report;
 }
 

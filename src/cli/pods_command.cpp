@@ -131,13 +131,13 @@ report::Report pods_report(const proof::PodsView& view, const node::Node& node,
              "no container" +
                  (flags.name_space.empty() ? "" : " of namespace " + flags.name_space) +
                  " holds a GPU, an RDMA NIC or RDMA objects");
-  report.add("", no_rdma_lines(node));
+  report.note("", no_rdma_lines(node));
   if (flags.explain) report.add("EVIDENCE", std::move(evidence));
   if (view.host_queue_pairs > 0) {
-    report.add("", {"processes of the host hold " + std::to_string(view.host_queue_pairs) +
-                    " more queue pairs"});
+    report.note("", {"processes of the host hold " + std::to_string(view.host_queue_pairs) +
+                     " more queue pairs"});
   }
-  report.add("WARNINGS", view.warnings);
+  report.note("WARNINGS", view.warnings);
   return report;
 }
 

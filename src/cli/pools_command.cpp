@@ -165,13 +165,13 @@ report::Report pools_report(const inject::DecisionTable& table, const pools::Poo
   report.json["warnings"] = specs.warnings;
   report.json["leftOut"] = specs.left_out;
   report.add(pools_table(table, wide), "no pool is configured");
-  report.add("", no_rdma_lines(table.node()));
-  report.add("EMPTY", std::move(empty));
-  report.add("REMARKS", std::move(remarks));
+  report.note("", no_rdma_lines(table.node()));
+  report.note("EMPTY", std::move(empty));
+  report.note("REMARKS", std::move(remarks));
   if (wide && !reasons.rows.empty()) report.sections.push_back({"NOT IN A POOL", reasons, {}});
-  report.add("CONFLICTS", table.pools().conflicts);
-  report.add("LEFT OUT", specs.left_out);
-  report.add("WARNINGS", specs.warnings);
+  report.note("CONFLICTS", table.pools().conflicts);
+  report.note("LEFT OUT", specs.left_out);
+  report.note("WARNINGS", specs.warnings);
   return report;
 }
 

@@ -138,7 +138,7 @@ report::Report plan_report(const setup::Plan& plan, const std::string& source,
                {"ID", step.id, report::kWide}});
   }
   report.add(std::move(table), otherwise);
-  if (!plan.empty()) report.add("", {summary(plan)});
+  if (!plan.empty()) report.note("", {summary(plan)});
   return report;
 }
 

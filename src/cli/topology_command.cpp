@@ -3,6 +3,7 @@
 #include <numeric>
 #include <ostream>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/describe.h"
 #include "cli/topology_picture.h"
@@ -106,21 +107,21 @@ report::Report topology_report(const inject::DecisionTable& table, std::size_t c
   report::Report report;
   report.json = topology_json(table);
   if (node.gpus.empty()) {
-    report.add("", {no_gpu_text(node)});
+    report.note("", {no_gpu_text(node)});
   } else {
     report.sections.push_back({"", fitting_matrix(table, columns), {}});
   }
-  report.add("", no_rdma_lines(node));
+  report.note("", no_rdma_lines(node));
   if (!node.gpus.empty() && !node.nics.empty()) {
-    report.add("",
-               {"PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  "
-                "SYS across sockets",
-                source_line(table.topology())});
+    report.note("",
+                {"PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  "
+                 "SYS across sockets",
+                 source_line(table.topology())});
   }
   auto lines = report.json["warnings"].get<std::vector<std::string>>();
   for (auto& line : namespace_lines(node)) lines.push_back(std::move(line));
   for (auto& line : problem_lines(node)) lines.push_back(std::move(line));
-  report.add("WARNINGS", std::move(lines));
+  report.note("WARNINGS", std::move(lines));
   return report;
 }
 
@@ -130,12 +131,15 @@ struct Shown {
   const config::Settings::Host& origin;
 };
 
-std::string to_tree(const Invocation& /*invocation*/, const Shown& shown) {
-  auto text = tree_text(shown.table);
-  const auto lines = warning_lines(shown.table);
-  if (!lines.empty()) text += "\nWARNINGS\n";
-  for (const auto& line : lines) text += report::printable(line) + "\n";
-  return text;
+report::Report tree_report(const inject::DecisionTable& table) {
+  report::Report report;
+  const auto text = tree_text(table);
+  std::vector<std::string> lines;
+  for (const auto line : split(std::string_view(text).substr(0, text.rfind('\n')), '\n'))
+    lines.emplace_back(line);
+  report.add("", std::move(lines));
+  report.note("WARNINGS", warning_lines(table));
+  return report;
 }
 
 std::string to_svg(const Invocation& /*invocation*/, const Shown& shown) {
@@ -159,14 +163,15 @@ std::string to_nccl(const Invocation& invocation, const Shown& shown) {
   return topology::to_xml(topology);
 }
 
-/// A format of this command alone, beside those that report::kFormats has for all.
+constexpr const char* kTree = "tree";  ///< the PCI tree, for a terminal
+
+/// A file of this command alone, beside those that report::kFormats has for all.
 struct TopologyFormat {
   const char* name;
   std::string (*render)(const Invocation& invocation, const Shown& shown);
 };
 
 constexpr std::array kTopologyFormats = {
-    TopologyFormat{"tree", to_tree},  // the PCI tree, for a terminal
     TopologyFormat{"svg", to_svg},    // a picture
     TopologyFormat{"dot", to_dot},    // the same picture for Graphviz
     TopologyFormat{"nccl", to_nccl},  // for NCCL_TOPO_FILE
@@ -174,6 +179,7 @@ constexpr std::array kTopologyFormats = {
 
 int print_topology(const Invocation& invocation, const Shown& shown) {
   const auto code = exit_code_for(shown.table.node(), lost_nic_lines(shown.table).empty());
+  if (invocation.output == kTree) return invocation.print(tree_report(shown.table), code);
   for (const auto& format : kTopologyFormats) {
     if (invocation.output != format.name) continue;
     invocation.out << format.render(invocation, shown);
@@ -189,7 +195,7 @@ void add_topology_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand("topology", "Show how GPUs and NICs are connected");
   add_machine_options(*app, invocation);
   add_settings(*app, invocation, {"topology.file"});
-  std::vector<std::string> own_formats;
+  std::vector<std::string> own_formats = {kTree};
   for (const auto& format : kTopologyFormats) own_formats.emplace_back(format.name);
   add_output_option(*app, invocation, own_formats);
   app->footer(

@@ -23,17 +23,6 @@ std::string cell_text(const std::vector<std::string>& row, std::size_t column) {
   return printable(row[column]);
 }
 
-std::string render_sections(const Report& report, Column::Shown shown, const PrintStyle& style) {
-  std::string out;
-  for (const auto& section : report.sections) {
-    if (!out.empty()) out += "\n";
-    if (!section.title.empty()) out += printable(section.title) + "\n";
-    if (!section.table.columns.empty()) out += render_table(section.table, shown, style);
-    for (const auto& line : section.lines) out += printable(line) + "\n";
-  }
-  return out;
-}
-
 constexpr std::size_t kColumnGap = 3;
 constexpr std::size_t kLeastText = 16;  ///< a text is cut to no less
 constexpr std::string_view kRedInk = "\x1b[31m";
@@ -106,36 +95,7 @@ TableLayout fit_columns(const Table& table, Column::Shown shown, const PrintStyl
   return layout;
 }
 
-}  // namespace
-
-void Table::add(std::vector<Cell> cells) {
-  columns.clear();
-  auto& row = rows.emplace_back();
-  for (auto& cell : cells) {
-    if (cell.is_broken) broken.emplace(rows.size() - 1, columns.size());
-    columns.push_back({std::string(cell.header), cell.shown});
-    row.push_back(std::move(cell.text));
-  }
-}
-
-void Report::add(std::string title, std::vector<std::string> lines) {
-  if (!lines.empty()) sections.push_back({std::move(title), {}, std::move(lines)});
-}
-
-void Report::add(Table table, std::string otherwise) {
-  if (table.rows.empty()) return add("", {std::move(otherwise)});
-  sections.push_back({"", std::move(table), {}});
-}
-
-data::Json make_document(std::string_view kind) {
-  data::Json document;
-  document["apiVersion"] = "railhead.io/v1alpha1";
-  document["kind"] = kind;
-  return document;
-}
-
-std::string render_table(const Table& table, Column::Shown shown, const PrintStyle& style) {
-  const auto layout = fit_columns(table, shown, style);
+std::string render_rows(const Table& table, const TableLayout& layout, const PrintStyle& style) {
   std::string out;
   const auto print_row = [&](const auto& text_of, const auto& is_broken) {
     std::string line;
@@ -159,12 +119,86 @@ std::string render_table(const Table& table, Column::Shown shown, const PrintSty
                 return table.broken.contains({r, c});
               });
   }
-  if (!layout.left_out.empty() && style.headers) {
-    out += cut_cell("no room for " + join(layout.left_out, ", ") + "; -o wide prints all",
-                    std::max(style.columns, kLeastText)) +
-           "\n";
+  return out;
+}
+
+/// "" where all columns are there.
+std::string left_out_line(const TableLayout& layout, const PrintStyle& style) {
+  if (layout.left_out.empty() || !style.headers) return "";
+  return cut_cell("no room for " + join(layout.left_out, ", ") + "; -o wide prints all",
+                  std::max(style.columns, kLeastText)) +
+         "\n";
+}
+
+/// The table whose rows alone are data where headers are unwanted; nullptr: all that is no note is.
+const Report::Section* sole_data(const Report& report, const PrintStyle& style) {
+  if (style.headers) return nullptr;
+  return find_where(report.sections, [](const Report::Section& section) {
+    return !section.is_note && !section.table.columns.empty();
+  });
+}
+
+std::string render_sections(const Report& report, Column::Shown shown, const PrintStyle& style) {
+  const auto* sole = sole_data(report, style);
+  const auto is_printed = [&](bool is_data) {
+    return style.printed == Printed::all || (style.printed == Printed::data) == is_data;
+  };
+  std::string out;
+  for (const auto& section : report.sections) {
+    const bool is_data = sole == nullptr && !section.is_note;
+    std::string text;
+    if (!section.title.empty() && is_printed(is_data)) text += printable(section.title) + "\n";
+    if (!section.table.columns.empty()) {
+      const auto layout = fit_columns(section.table, shown, style);
+      if (is_printed(is_data || &section == sole)) {
+        text += render_rows(section.table, layout, style);
+      }
+      if (is_printed(false)) text += left_out_line(layout, style);
+    }
+    if (is_printed(is_data)) {
+      for (const auto& line : section.lines) text += printable(line) + "\n";
+    }
+    if (!out.empty() && !text.empty()) out += "\n";
+    out += text;
   }
   return out;
+}
+
+}  // namespace
+
+void Table::add(std::vector<Cell> cells) {
+  columns.clear();
+  auto& row = rows.emplace_back();
+  for (auto& cell : cells) {
+    if (cell.is_broken) broken.emplace(rows.size() - 1, columns.size());
+    columns.push_back({std::string(cell.header), cell.shown});
+    row.push_back(std::move(cell.text));
+  }
+}
+
+void Report::add(std::string title, std::vector<std::string> lines) {
+  if (!lines.empty()) sections.push_back({std::move(title), {}, std::move(lines)});
+}
+
+void Report::note(std::string title, std::vector<std::string> lines) {
+  if (!lines.empty()) sections.push_back({std::move(title), {}, std::move(lines), true});
+}
+
+void Report::add(Table table, std::string otherwise) {
+  if (table.rows.empty()) return note("", {std::move(otherwise)});
+  sections.push_back({"", std::move(table), {}});
+}
+
+data::Json make_document(std::string_view kind) {
+  data::Json document;
+  document["apiVersion"] = "railhead.io/v1alpha1";
+  document["kind"] = kind;
+  return document;
+}
+
+std::string render_table(const Table& table, Column::Shown shown, const PrintStyle& style) {
+  const auto layout = fit_columns(table, shown, style);
+  return render_rows(table, layout, style) + left_out_line(layout, style);
 }
 
 std::string to_table(const Report& report, const PrintStyle& style) {
@@ -172,15 +206,16 @@ std::string to_table(const Report& report, const PrintStyle& style) {
 }
 
 std::string to_wide_table(const Report& report, const PrintStyle& style) {
-  return render_sections(report, Column::Shown::wide, {0, style.headers, style.color});
+  return render_sections(report, Column::Shown::wide,
+                         {0, style.headers, style.color, style.printed});
 }
 
-std::string to_json(const Report& report, const PrintStyle& /*style*/) {
-  return data::to_json_text(report.json);
+std::string to_json(const Report& report, const PrintStyle& style) {
+  return style.printed == Printed::notes ? "" : data::to_json_text(report.json);
 }
 
-std::string to_yaml(const Report& report, const PrintStyle& /*style*/) {
-  return data::to_yaml(report.json);
+std::string to_yaml(const Report& report, const PrintStyle& style) {
+  return style.printed == Printed::notes ? "" : data::to_yaml(report.json);
 }
 
 const Format* find_format(std::string_view name) {

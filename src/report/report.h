@@ -43,11 +43,16 @@ struct Table {
   void add(std::vector<Cell> cells);
 };
 
-/// How text for people is printed. The default is that of a file or pipe.
+/// Which sections are printed. `data` and `notes` are everything together: without headers, the
+/// rows of the first table that is data are the data, and everything else is a note.
+enum class Printed : std::uint8_t { all, data, notes };
+
+/// How text for people is printed.
 struct PrintStyle {
   std::size_t columns = 0;  ///< what a table has to fit in; 0: everything is printed
   bool headers = true;
   bool color = false;  ///< what is broken is red
+  Printed printed = Printed::all;
 };
 
 /// What a command has to say, once: as data for programs and as tables with a few lines of prose
@@ -60,13 +65,16 @@ struct Report {
     std::string title;  ///< "" for none
     Table table;
     std::vector<std::string> lines;  ///< below the table
+    bool is_note = false;            ///< a warning, a legend, or that there is nothing
   };
 
   std::vector<Section> sections;
 
   /// Adds a section of lines; none where there are no lines.
   void add(std::string title, std::vector<std::string> lines);
-  /// Adds a section with the table, or with the line `otherwise` where the table has no row.
+  /// Adds a section of lines that is a note; none where there are no lines.
+  void note(std::string title, std::vector<std::string> lines);
+  /// Adds a section with the table, or a note, `otherwise`, where the table has no row.
   void add(Table table, std::string otherwise);
 };
 

@@ -77,14 +77,21 @@ report::PrintStyle Console::style() const {
 
 int Console::print(const report::Report& report, int code) const {
   const auto* format = report::find_format(output);
-  const auto text = format != nullptr ? format->render(report, style()) : report::to_table(report);
-  if (!watch) {
-    out << text;
-  } else if (text != last_printed) {
-    if (terminal.is_terminal) out << kClearScreen;
-    out << text << std::flush;
-    last_printed = text;
-  }
+  const auto render = [&](report::Printed part) {
+    auto how = style();
+    how.printed = part;
+    return format != nullptr ? format->render(report, how) : report::to_table(report, how);
+  };
+  // A reader has everything in its order; a program has data alone.
+  const bool is_apart = !terminal.is_terminal || no_headers;
+  const auto text = render(is_apart ? report::Printed::data : report::Printed::all);
+  const auto notes = is_apart ? render(report::Printed::notes) : "";
+  if (watch && text + notes == last_printed) return code;
+  if (watch && terminal.is_terminal) out << kClearScreen;
+  out << text;
+  if (watch || !notes.empty()) out << std::flush;
+  err << notes;
+  if (watch) last_printed = text + notes;
   return code;
 }
 
@@ -93,7 +100,8 @@ void add_output_option(CLI::App& app, Console& console, const std::vector<std::s
   formats.insert(formats.end(), more.begin(), more.end());
   app.add_option("-o,--output", console.output, "format [table]")
       ->check(one_of(formats, "a format of this command"));
-  app.add_flag("--no-headers", console.no_headers, "tables without the line of headers");
+  app.add_flag("--no-headers", console.no_headers,
+               "of a table the rows alone; notes go to standard error");
   const std::vector<std::string> when = {"auto", "always", "never"};
   app.add_option("--color", console.color,
                  "red for what is broken; auto: on a terminal, unless NO_COLOR is set [auto]")

@@ -43,8 +43,8 @@ struct Console {
   /// How text is printed: by the terminal, COLUMNS, NO_COLOR and the flags.
   [[nodiscard]] report::PrintStyle style() const;
 
-  /// Writes the report in the asked format and returns `code`. With --watch, only what is another
-  /// than before.
+  /// Writes the report in the asked format and returns `code`. Notes go to `err` where `out` is no
+  /// terminal, or headers are unwanted. With --watch, only what is another than before.
   int print(const report::Report& report, int code) const;
 };
 

@@ -72,6 +72,7 @@ TWO_MEANINGS = {
     "--bind-address": "of pages, of a server for clients",
 }
 USAGE, CANNOT_TELL = 64, 2
+NOTES = ("WARNINGS", "EMPTY", "REMARKS", "CONFLICTS")  # titles, of what is no data
 MOVING = {"milliseconds", "time", "started"}  # keys whose values are of the moment
 
 
@@ -172,14 +173,17 @@ class Conventions:
     def check_tables(self, command):
         if not command.formats():
             return
-        text = moment(self.run(command).stdout)
-        # A column is as wide as its header, too.
-        lines, without = ([" ".join(line.split()) for line in printed.splitlines()]
-                          for printed in (text, moment(self.run(command, "--no-headers").stdout)))
-        left_out = [line for line in lines if line not in without]
-        self.expect(all(re.match("[A-Z]{3,} ", line) for line in left_out), command,
-                    f"--no-headers leaves out {left_out}")
-        self.expect(set(without) <= set(lines), command, "--no-headers changes other lines")
+        said, bare = self.run(command), self.run(command, "--no-headers")
+        text = moment(said.stdout)
+        data, everything, rows, without = (words_of(printed) for printed in (
+            said.stdout, said.stdout + said.stderr, bare.stdout, bare.stdout + bare.stderr))
+        headers = [line for line in everything if line and line not in without]
+        self.expect(all(re.match("[A-Z]{3,} ", line) for line in headers), command, f"--no-headers leaves out {headers}")
+        self.expect(set(without) <= set(everything), command, "--no-headers changes other lines")
+        self.expect(not any(line in NOTES for line in data), command, f"has notes on standard output: {data}")
+        if headers:
+            table = data[data.index(headers[0]) + 1:]
+            self.expect(rows == table[:(table + [""]).index("")], command, f"--no-headers: standard output is {rows}")
         coloured = moment(self.run(command, "--color", "always", NO_COLOR="1").stdout)
         self.expect(re.sub(r"\x1b\[\d*m", "", coloured) == text, command, "--color always changes more than colours")
         self.expect(self.run(command, "--color", "yes").returncode == USAGE, command, "--color yes")
@@ -242,6 +246,11 @@ def still(value):
     if isinstance(value, dict):
         return {key: still(one) for key, one in value.items() if key not in MOVING}
     return [still(one) for one in value] if isinstance(value, list) else value
+
+
+def words_of(text):
+    """Its lines; a column is as wide as its header, too."""
+    return [" ".join(line.split()) for line in moment(text).splitlines()]
 
 
 def moment(text):

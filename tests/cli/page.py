@@ -10,7 +10,9 @@ HEAD = """# Commands
 
 The help of every command, as the program prints it. Written by `./dev bless`; change the command's file in `src/cli/`.
 
-Standard output is data; everything else goes to standard error. Every command ends with one of these:
+Standard output is data; everything else goes to standard error. Of tables that is so for programs: where standard output is no terminal,
+notes (`WARNINGS`, `EMPTY`, legends, columns that are left out, that there is none) go to standard error, and with `--no-headers` standard
+output has the rows of the first table and nothing else. On a terminal everything is shown in its order. Every command ends with one of these:
 
 | exit code | meaning |
 |---|---|
@@ -26,7 +28,7 @@ Conventions:
 
 * `-o table|wide|json|yaml` is the format of every command that prints data; some have more. A table fits the terminal, or the variable
   `COLUMNS`: columns are left out and named below. `-o wide`, and a table that goes into a file or a pipe, have them all.
-* `--no-headers` leaves out the line of headers. Red is what is broken: on a terminal, unless `NO_COLOR` is set; `--color` decides otherwise.
+* `--no-headers` leaves out the line of headers and what is no row. Red is what is broken: on a terminal, unless `NO_COLOR` is set; `--color` decides otherwise.
 * A time is a number with a unit (`500ms`, `30s`, `5m`, `1h`); settings take whole seconds. A size has `Ki`, `Mi`, `Gi` or `Ti`. A GPU is named as
   it is printed (`GPU0`), by index, by UUID or by PCI address.
 * JSON and YAML documents have `apiVersion` and `kind`; [schemas](schemas) say what is in them ([version policy](schemas/README.md)).

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 import command_text
-from golden import GOLDEN, HERE
+from golden import GOLDEN, HERE, on_terminal
 from json_agreement import contradictions
 from json_shapes import SHAPES, wrong_shape
 from snapshot_facts import Facts
@@ -32,6 +32,9 @@ AS_YAML = ["topology", "nics", "affinity --explain"]  # lists in lists, nothing 
 
 def ask(railhead, machine, command):
     """What it prints, and how it ends: as on a page, nothing where all is well."""
+    if command in PLAIN:
+        code, said = on_terminal([railhead, command, "--snapshot", str(machine)])
+        return said, f"exit {code}\n" if code else ""
     done = subprocess.run([railhead, *command.split(), "--snapshot", str(machine)],
                           capture_output=True, text=True, check=False)
     return done.stdout, done.stderr + (f"exit {done.returncode}\n" if done.returncode else "")

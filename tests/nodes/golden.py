@@ -11,12 +11,14 @@ A difference prints the diff and the command that accepts it: ./dev bless
 """
 import argparse
 import concurrent.futures
+import contextlib
 import difflib
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tty
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -59,13 +61,30 @@ def run(railhead, machine, command):
     words = command.split()
     if not {"--host-root", "--nccl-topo"} & set(words):
         words += ["--snapshot", str(machine)]
-    done = subprocess.run([railhead, *words], capture_output=True, text=True, check=False, cwd=ROOT)
-    return done.stdout + done.stderr + (f"exit {done.returncode}\n" if done.returncode else "")
+    code, said = on_terminal([railhead, *words])
+    return said + (f"exit {code}\n" if code else "")
+
+
+def on_terminal(words):
+    """How it ends, and what a person sees: everything in its order."""
+    ours, terminal = os.openpty()
+    tty.setraw(terminal)
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "0"}
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, cwd=ROOT, env=environment) as process:
+        os.close(terminal)
+        said = b""
+        with contextlib.suppress(OSError):  # how Linux ends the other side of a terminal
+            while more := os.read(ours, 1 << 16):
+                said += more
+        os.close(ours)
+        return process.wait(), said.decode()
 
 
 def file(railhead, machine, command):
-    """What it writes for another program, whose end is no part of it."""
-    return re.sub(r"exit \d+\n\Z", "", run(railhead, machine, command))
+    """What it writes for another program."""
+    words = [railhead, *command.split(), "--snapshot", str(machine)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
+    return done.stdout + done.stderr
 
 
 def page(railhead, machine, commands):

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <map>
+#include <regex>
+#include <sstream>
+
 #include "base/text.h"
 #include "unit/cli/program.h"
 
@@ -179,12 +183,10 @@ TEST(Output, is_red_where_it_is_asked_for_and_only_there) {
 
 /// The command with standard output on a terminal of 80 columns.
 std::string on_terminal(const std::string& command, const host::Environment& environment) {
-  std::ostringstream out;
-  std::ostringstream err;
-  cli::run_command_line(
-      {"railhead", command, "--snapshot", source_dir() + "/tests/nodes/dgx-h100-degraded.node"},
-      environment, out, err, {true, 80});
-  return out.str();
+  return run_before({true, 80},
+                    {command, "--snapshot", source_dir() + "/tests/nodes/dgx-h100-degraded.node"},
+                    environment)
+      .out;
 }
 
 TEST(Output, goes_by_the_terminal_and_by_no_color) {
@@ -216,6 +218,45 @@ TEST(Output, can_lack_headers) {
   const auto without = run_on("dgx-h100", "nics", {"--no-headers"}).out;
   EXPECT_THAT(with, testing::StartsWith("NAME "));
   EXPECT_THAT(without, testing::StartsWith("mlx5_0 "));
+}
+
+TEST(Output, of_a_pipe_is_data_and_notes_are_apart) {
+  const auto machine = source_dir() + "/tests/nodes/dgx-h100-degraded.node";
+  for (const char* command : {"nics", "topology", "affinity"}) {
+    const auto said = run_in_pipe({command, "--snapshot", machine});
+    EXPECT_THAT(said.out, Not(HasSubstr("WARNINGS"))) << command;
+    EXPECT_THAT(said.err, HasSubstr("WARNINGS\n")) << command;
+    const auto shown = run({command, "--snapshot", machine});
+    EXPECT_THAT(shown.out, HasSubstr("\n\nWARNINGS\n")) << command;
+    EXPECT_EQ(shown.err, "") << command;
+    for (const char* format : {"json", "yaml"}) {
+      EXPECT_EQ(run_in_pipe({command, "-o", format, "--snapshot", machine}).err, "") << command;
+    }
+  }
+}
+
+TEST(Output, without_headers_is_the_rows_of_the_first_table) {
+  const auto machine = source_dir() + "/tests/nodes/dgx-h100-degraded.node";
+  const std::map<std::vector<std::string>, std::string> first = {
+      {{"nics"}, "mlx5_\\d+|0000:4f:00.0"},
+      {{"topology"}, "GPU\\d"},
+      {{"affinity", "--explain"}, "GPU\\d"},
+      {{"pools", "-o", "wide"}, "rdma.io/hca"},
+      {{"doctor", "--all"}, "PASS|WARN|FAIL|UNKNOWN|SKIP"},
+  };
+  for (const auto& [words, word] : first) {
+    auto command = words;
+    command.insert(command.end(), {"--no-headers", "--snapshot", machine});
+    for (const auto& said : {run(command), run_in_pipe(command)}) {
+      EXPECT_NE(said.out, "") << command.front() << said.err;
+      std::istringstream lines(said.out);
+      for (std::string line; std::getline(lines, line);) {
+        EXPECT_TRUE(std::regex_match(line.substr(0, line.find(' ')), std::regex(word)))
+            << command.front() << ": " << line;
+      }
+      EXPECT_NE(said.err, "") << command.front();
+    }
+  }
 }
 
 TEST(ExitCode, of_a_degraded_machine_is_that_of_a_problem) {

@@ -44,6 +44,33 @@ TEST(Report, nothing_reaches_a_terminal_that_it_would_act_on) {
   }
 }
 
+TEST(Report, is_data_and_notes) {
+  Report report;
+  report.add("TITLE", {"line"});
+  report.add(kTable, "none");
+  report.note("WARNINGS", {"one"});
+  report.sections.push_back({"MORE", kTable, {"below"}});
+  const std::string rows = "mlx5_0   ACTIVE\né        -\n";
+  const std::string table = "NAME     STATE\n" + rows;
+  EXPECT_EQ(to_table(report, {0, true, false, Printed::data}),
+            "TITLE\nline\n\n" + table + "\nMORE\n" + table + "below\n");
+  EXPECT_EQ(to_table(report, {0, true, false, Printed::notes}), "WARNINGS\none\n");
+  EXPECT_EQ(to_table(report, {0, false, false, Printed::data}), rows);
+  EXPECT_EQ(to_table(report, {0, false, false, Printed::notes}),
+            "TITLE\nline\n\nWARNINGS\none\n\nMORE\n" + rows + "below\n");
+  EXPECT_EQ(to_json(report, {0, true, false, Printed::notes}), "");
+}
+
+TEST(Report, that_there_is_nothing_and_columns_without_room_are_notes) {
+  Report report;
+  report.add(Table(), "none");
+  EXPECT_EQ(to_table(report, {0, true, false, Printed::data}), "");
+  EXPECT_EQ(to_table(report, {0, true, false, Printed::notes}), "none\n");
+  report.sections = {{"", {{{"A", kKept}, {"B"}}, {{std::string(16, 'a'), "b"}}}, {}}};
+  EXPECT_EQ(to_table(report, {16, true, false, Printed::data}), "A\naaaaaaaaaaaaaaaa\n");
+  EXPECT_EQ(to_table(report, {16, true, false, Printed::notes}), "no room for B; …\n");
+}
+
 Table nics_table() {
   Table table;
   table.add({{"NAME", "mlx5_0", kKept},
