@@ -8,6 +8,7 @@
 #include "setup/functions.h"
 #include "setup/link_control.h"
 #include "setup/pci_control.h"
+#include "setup/plan.h"
 
 namespace railhead::setup {
 namespace {
@@ -190,6 +191,7 @@ const Step* first_other(const Plan& plan, const Plan& known) {
 /// where something runs otherwise than its files say.
 Step verified(const Plan& plan, Step made) {
   const Step* now = find_by(plan, &Step::id, made.id);
+  if (now != nullptr && waits_for_restart(*now)) return *now;
   made.state = now == nullptr ? StepState::done : now->state;
   made.reason = now == nullptr ? "" : now->reason;
   made.changes.clear();
@@ -208,7 +210,7 @@ Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& want
   TRY_STATUS(applier.clean_up());
   Outcome outcome;
   const auto keep = [&](const Step& step) {
-    observe(step);
+    if (!waits_for_restart(step)) observe(step);
     outcome.steps.push_back(step);
   };
   Plan plan = TRY(make_plan(machine, wanted, allowed));
@@ -235,6 +237,11 @@ Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& want
     keep(outcome.has_failed
              ? failed(step, {ErrorCode::unavailable, "it was done, and is still " + made.before})
              : made);
+  }
+  for (auto& step : outcome.steps) {
+    if (!waits_for_restart(step)) continue;
+    step = verified(plan, step);
+    observe(step);
   }
   return outcome;
 }

@@ -44,6 +44,15 @@ system::ChangedFiles changed(const Edits& edits) {
   return files;
 }
 
+/// The files say that NRI is on, for this reason: done by that and by the socket, where a process
+/// that should have made it is seen.
+Step enabled(const Situation& situation, Step step, std::string reason) {
+  step.before = step.after = "enabled";
+  step.reason = std::move(reason);
+  const auto missing = missing_nri_socket(situation);
+  return missing.empty() ? step : parked(std::move(step), "in its files, and " + missing);
+}
+
 class ContainerdNri {
  public:
   ContainerdNri(const Situation& situation, const system::ContainerdFiles& config)
@@ -62,11 +71,9 @@ class ContainerdNri {
       return parked(std::move(step),
                     "whether containerd starts with its files is not known: " + before_.why());
     const auto socket = situation_.system.nri_socket();
-    if (before_.nri == Known::yes || (before_.nri == Known::unknown && socket)) {
-      step.before = step.after = "enabled";
-      step.reason = before_.nri == Known::yes ? before_.why() : *socket + " is there";
-      return step;
-    }
+    if (before_.nri == Known::yes) return enabled(situation_, std::move(step), before_.why());
+    if (before_.nri == Known::unknown && socket)
+      return enabled(situation_, std::move(step), *socket + " is there");
     return edited(std::move(step));
   }
 
@@ -279,11 +286,9 @@ Step crio_step(const Situation& situation, const system::CrioFiles& files) {
   if (before.starts == Known::unknown)
     return parked(std::move(step), "its files cannot be read whole: " + before.why());
   const auto socket = situation.system.nri_socket();
-  if (before.nri == Known::yes || (before.nri == Known::unknown && socket)) {
-    step.before = step.after = "enabled";
-    step.reason = before.nri == Known::yes ? before.why() : *socket + " is there";
-    return step;
-  }
+  if (before.nri == Known::yes) return enabled(situation, std::move(step), before.why());
+  if (before.nri == Known::unknown && socket)
+    return enabled(situation, std::move(step), *socket + " is there");
   auto file = crio_nri_file();
   file.path = files.options.folder + file.path.substr(file.path.rfind('/'));
   const bool is_closed = std::ranges::any_of(
@@ -319,6 +324,14 @@ Step without_runtime(const Situation& situation) {
           .reason = "neither a container runtime nor a kubelet is here"};
 }
 
+/// Why a runtime does not start, or may not. "": it does.
+std::string why_not(const system::RuntimeAnswer& answer) {
+  if (answer.starts == Known::yes) return "";
+  return (answer.starts == Known::no ? "it would not start again: "
+                                     : "whether it would start again is not known: ") +
+         answer.why();
+}
+
 }  // namespace
 
 void plan_nri(const Situation& situation, Plan& plan) {
@@ -331,6 +344,14 @@ void plan_nri(const Situation& situation, Plan& plan) {
     return plan.push_back(waiting(runtime.name + " takes no NRI plugins (" + runtime.basis + ")"));
   plan.push_back(runtime.is("crio") ? crio_step(situation, system.crio)
                                     : ContainerdNri(situation, system.containerd).make());
+}
+
+std::string missing_nri_socket(const Situation& situation) {
+  const auto& system = situation.system;
+  if (system.runtime.pid == 0 || system.nri_socket()) return "";
+  const auto place = system.nri_place();
+  const auto folder = system.folder(place.substr(0, place.rfind('/')));
+  return folder.error.empty() ? "no NRI socket at " + place : "";
 }
 
 std::string kept_from_starting(const Situation& situation, const std::string& unit) {
@@ -348,10 +369,29 @@ std::string kept_from_starting(const Situation& situation, const std::string& un
   } else {
     return "";
   }
-  if (answer.starts == Known::yes) return "";
-  return (answer.starts == Known::no ? "it would not start again: "
-                                     : "whether it would start again is not known: ") +
-         answer.why();
+  return why_not(answer);
+}
+
+std::map<std::string, std::string> kept_by_files(const Machine& machine,
+                                                 const system::ChangedFiles& changed) {
+  std::map<std::string, std::string> kept;
+  if (changed.empty()) return kept;
+  using system::Part;
+  const auto now = system::read_system(*machine.host, {}, Part::services | Part::runtime);
+  const auto look = [&](const std::vector<system::ConfigFile>& before,
+                        const std::vector<system::ConfigFile>& after, std::string why) {
+    for (const auto& [path, text] : changed) {
+      const bool is_read = find_by(before, &system::ConfigFile::path, path) != nullptr ||
+                           find_by(after, &system::ConfigFile::path, path) != nullptr;
+      if (is_read && !why.empty()) kept.emplace(path, why);
+    }
+  };
+  const auto containerd = system::read_containerd_files(*machine.host, now.containerd.path,
+                                                        now.containerd.is_named, changed);
+  look(now.containerd.files, containerd.files, why_not(system::judge_containerd(containerd)));
+  const auto crio = system::read_crio_files(*machine.host, now.crio.options, changed);
+  look(now.crio.files, crio.files, why_not(system::judge_crio(crio)));
+  return kept;
 }
 
 }  // namespace railhead::setup

@@ -72,6 +72,10 @@ std::string_view to_string(StepState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
+bool waits_for_restart(const Step& step) {
+  return step.state == StepState::parked && !step.after.empty() && step.before == step.after;
+}
+
 Step refused(Step step, std::string reason) {
   return without_changes(std::move(step), StepState::refused, std::move(reason));
 }

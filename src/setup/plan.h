@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "setup/files.h"
 #include "setup/machine.h"
 #include "setup/module_index.h"
@@ -44,6 +47,9 @@ void plan_others(const Situation& situation, Plan& plan);
 /// steps.
 void plan_restarts(const Situation& situation, Plan& plan);
 
+/// Whether all that the step can do is done, and the rest is for a restart.
+bool waits_for_restart(const Step& step);
+
 /// It changes nothing, for this reason: it is not done at all, or waits for something.
 Step refused(Step step, std::string reason);
 Step parked(Step step, std::string reason);
@@ -64,9 +70,18 @@ Step live_step(const Situation& situation, Step step, const std::string& path, s
 /// lock 65536 bytes". "": it may lock any amount, or none is seen to run.
 std::string limited_process(const Situation& situation, const std::string& service);
 
+/// That a runtime runs whose NRI socket is not at the place that its files name: "no NRI socket at
+/// /var/run/nri/nri.sock". "": it is, no process is seen, or nobody can look.
+std::string missing_nri_socket(const Situation& situation);
+
 /// Why the runtime in this unit must not be restarted with the files that it has. "": nothing keeps
 /// it from starting, or the unit has no runtime.
 std::string kept_from_starting(const Situation& situation, const std::string& unit);
+
+/// Why the runtime must not get these files, by the path of each that it reads. Others, and all of
+/// them where it starts, are not in it.
+std::map<std::string, std::string> kept_by_files(const Machine& machine,
+                                                 const system::ChangedFiles& changed);
 
 /// Whether systemd runs the machine (sd_booted(3)).
 bool has_systemd(const Situation& situation);

@@ -28,10 +28,11 @@ const std::vector<system::ConfigFile>& files_of_runtime(const system::System& sy
   return system.runtime.is("crio") ? system.crio.files : system.containerd.files;
 }
 
-/// Whether a step is done, or not there.
-bool is_done(const Plan& plan, std::string_view id) {
+/// Whether the files of a step are as it wants them, or it is not there. That of NRI waits for
+/// more.
+bool is_in_files(const Plan& plan, std::string_view id) {
   const auto* step = find_by(plan, &Step::id, id);
-  return step == nullptr || step->state == StepState::done;
+  return step == nullptr || step->state == StepState::done || waits_for_restart(*step);
 }
 
 /// A hash of all that the unit reads anew when it is restarted.
@@ -66,7 +67,7 @@ Step restart(const Situation& situation, const Plan& plan, const Cause& cause) {
   if (!situation.machine.is_live) return parked(std::move(step), "no kernel runs in this tree");
   if (!has_systemd(situation))
     return parked(std::move(step), "systemd does not run here: restart it by hand");
-  if (!is_done(plan, "nri.enabled") || !is_done(plan, "memlock.service/" + cause.unit))
+  if (!is_in_files(plan, "nri.enabled") || !is_in_files(plan, "memlock.service/" + cause.unit))
     return parked(std::move(step), "after its files");
   std::string kept = kept_from_starting(situation, cause.unit);
   if (!kept.empty()) return refused(std::move(step), std::move(kept));
@@ -82,13 +83,12 @@ Step restart(const Situation& situation, const Plan& plan, const Cause& cause) {
 
 /// Why the runtime takes no plugins though its files say so. Absent: it does, or none runs.
 std::optional<Cause> cause_of_nri(const Situation& situation) {
-  const auto& system = situation.system;
-  const auto& runtime = system.runtime;
-  if (!situation.wanted.nri || runtime.pid == 0 || system.nri_socket()) return std::nullopt;
+  const auto& runtime = situation.system.runtime;
+  if (!situation.wanted.nri) return std::nullopt;
   if (!runtime.is("containerd") && !runtime.is("crio")) return std::nullopt;
-  const auto place = system.nri_place();
-  if (!system.folder(place.substr(0, place.rfind('/'))).error.empty()) return std::nullopt;
-  return Cause{runtime.unit, "nri", "no NRI socket at " + place};
+  const auto missing = missing_nri_socket(situation);
+  if (missing.empty()) return std::nullopt;
+  return Cause{runtime.unit, "nri", missing};
 }
 
 /// Why a service that runs has another limit than its files say. Absent: it has not, or does not

@@ -9,6 +9,7 @@
 #include "setup/functions.h"
 #include "setup/link_control.h"
 #include "setup/pci_control.h"
+#include "setup/plan.h"
 #include "setup/rdma_users.h"
 
 namespace railhead::setup {
@@ -233,8 +234,26 @@ bool is_of_a_boot_before(const Machine& machine, const Entry& entry,
          !is_ours_at_boot(entry, entries);
 }
 
-Step step_of(const Machine& machine, const Entry& entry, const std::vector<Entry>& entries) {
+/// Files of a runtime that would keep it from starting if all were as they were, and why.
+using Kept = std::map<std::string, std::string>;
+
+Kept kept_from_revert(const Machine& machine, const std::vector<Entry>& entries) {
+  system::ChangedFiles changed;
+  for (const auto& entry : entries) {
+    const bool changes =
+        entry.kind == Entry::Kind::file && of_file(machine, entry, {}).state == StepState::todo;
+    if (!changes) continue;
+    changed[entry.subject] = entry.file ? std::optional(entry.file->bytes) : std::nullopt;
+  }
+  return kept_by_files(machine, changed);
+}
+
+Step step_of(const Machine& machine, const Entry& entry, const std::vector<Entry>& entries,
+             const Kept& kept) {
   Step step = judged(machine, entry, entries);
+  const auto why = kept.find(entry.subject);
+  if (step.state == StepState::todo && entry.kind == Entry::Kind::file && why != kept.end())
+    return refused(std::move(step), why->second);
   const bool is_on_disk = entry.kind == Entry::Kind::folder || entry.kind == Entry::Kind::file;
   if (step.state == StepState::done || is_on_disk) return step;
   if (!machine.is_live)
@@ -285,9 +304,10 @@ bool holds_ours(const Journal& journal, const std::string& folder) {
 
 Result<Plan> plan_revert(const Machine& machine) {
   const auto journal = TRY(Journal::read(*machine.tree));
+  const auto kept = kept_from_revert(machine, journal.entries());
   Plan plan;
   for (auto entry = journal.entries().rbegin(); entry != journal.entries().rend(); ++entry)
-    plan.push_back(step_of(machine, *entry, journal.entries()));
+    plan.push_back(step_of(machine, *entry, journal.entries(), kept));
   return plan;
 }
 
@@ -296,8 +316,9 @@ Result<Outcome> revert(const Machine& machine, Kernel& kernel, const StepObserve
   if (journal.entries().empty()) TRY_STATUS(journal.remove(*machine.tree));
   Outcome outcome;
   const auto entries = journal.entries();
+  const auto kept = kept_from_revert(machine, entries);
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    Step step = step_of(machine, *entry, entries);
+    Step step = step_of(machine, *entry, entries, kept);
     if (step.state == StepState::todo || step.state == StepState::done) {
       // What a write that was cut short left beside the file goes in any case.
       auto status = entry->kind == Entry::Kind::file

@@ -78,6 +78,18 @@ TEST_F(ApplyTest, taken_back_the_tree_is_as_it_was) {
   EXPECT_THAT(do_revert().steps, IsEmpty());
 }
 
+TEST_F(ApplyTest, nri_is_done_when_its_socket_is_there) {
+  const auto outcome = do_apply("nri: true", Risk::live);
+  EXPECT_THAT(states(outcome.steps),
+              ElementsAre("nri.enabled parked", "service.restarted/containerd refused"));
+  EXPECT_THAT(states(do_apply("nri: true").steps),
+              ElementsAre("nri.enabled done", "service.restarted/containerd done"));
+  fs::remove(tree_.at("run/nri/nri.sock"));
+  EXPECT_THAT(states(make_plan(tree_.machine(), wanted("nri: true"), Risk::restart).value()),
+              ElementsAre("nri.enabled parked", "service.restarted/containerd parked"))
+      << "it was restarted since the boot, with these files";
+}
+
 TEST_F(ApplyTest, without_consent_only_the_harmless_is_done) {
   const auto outcome = do_apply(kAll, Risk::live);
   EXPECT_THAT(states(outcome.steps), Contains("rdma.namespaces refused"));
@@ -102,6 +114,23 @@ TEST_F(ApplyTest, what_does_not_hold_is_a_failure) {
   EXPECT_TRUE(outcome.has_failed);
   EXPECT_THAT(step_of(outcome.steps, "service.restarted/containerd").reason,
               HasSubstr("it was done, and is still no NRI socket"));
+}
+
+TEST_F(ApplyTest, what_the_runtime_needs_to_start_stays) {
+  const std::string drop_in = "/etc/containerd/conf.d/50-railhead-nri.toml";
+  fs::permissions(tree_.at("etc/containerd/config.toml"), fs::perms::owner_all);
+  tree_.write("etc/containerd/config.toml", "version = 2\nimports = ['conf.d/*.toml']\n");
+  do_apply("nri: true");
+  ASSERT_TRUE(fs::exists(tree_.at(drop_in.substr(1))));
+  tree_.write("etc/containerd/config.toml", "version = 2\nimports = ['" + drop_in + "']\n");
+  const auto planned = step_of(plan_revert(tree_.machine()).value(), "revert.file" + drop_in);
+  EXPECT_EQ(planned.state, StepState::refused);
+  EXPECT_THAT(planned.reason, HasSubstr(drop_in));
+  EXPECT_TRUE(do_revert().has_failed);
+  EXPECT_TRUE(fs::exists(tree_.at(drop_in.substr(1))));
+  tree_.write("etc/containerd/config.toml", "version = 2\n");
+  EXPECT_FALSE(do_revert().has_failed);
+  EXPECT_FALSE(fs::exists(tree_.at(drop_in.substr(1))));
 }
 
 TEST_F(ApplyTest, what_somebody_else_changed_since_stays) {

@@ -395,7 +395,7 @@ TEST(PlanRestarts, the_unit_is_that_of_the_process) {
   tree.write("proc/7/cgroup", "0::/system.slice/k3s.service\n");
   tree.write("etc/containerd/config.toml", "version = 2\n" + std::string(kTable));
   EXPECT_THAT(states(make_plan(tree.machine(), wanted("nri: true"), Risk::restart).value()),
-              ElementsAre("nri.enabled done", "service.restarted/k3s todo"));
+              ElementsAre("nri.enabled parked", "service.restarted/k3s todo"));
 }
 
 TEST(PlanRestarts, dockers_containerd_is_left_alone_on_a_node_of_crio) {
@@ -431,7 +431,7 @@ TEST(PlanRestarts, a_runtime_without_a_socket_is_restarted_after_its_files) {
               ElementsAre("nri.enabled todo", "service.restarted/containerd parked"));
   tree.write("etc/containerd/config.toml", "version = 2\n" + std::string(kTable));
   EXPECT_THAT(states(make_plan(tree.machine(), want, Risk::restart).value()),
-              ElementsAre("nri.enabled done", "service.restarted/containerd todo"));
+              ElementsAre("nri.enabled parked", "service.restarted/containerd todo"));
   tree.write("run/nri/nri.sock", "");
   EXPECT_THAT(states(make_plan(tree.machine(), want, Risk::restart).value()),
               ElementsAre("nri.enabled done"));
