@@ -18,7 +18,6 @@
 namespace railhead::checks {
 namespace {
 
-using system::LogCause;
 using system::LogLine;
 using system::Named;
 
