@@ -152,14 +152,15 @@ constexpr std::array kSelectorKeys = {
 
 void selector(const Given& given, Found& found) {
   for_each_policy(given, [&](const Object& policy, const data::Value& spec) {
-    for (const auto& [key, fact] : kSelectorKeys) {
-      const auto* values = below(spec, {"nicSelector", key});
+    for (const auto& known : kSelectorKeys) {
+      const auto* values = below(spec, {"nicSelector", known.key});
       if (values == nullptr) continue;
       const auto look = [&](const data::Value& value, bool is_one_of_several) {
         if (value.kind != data::Value::Kind::scalar) return;
-        const auto why = pools::why_nothing_has(fact, value.scalar);
+        const auto why = pools::why_nothing_has(known.fact, value.scalar);
         if (why.empty()) return;
-        auto& finding = found.add(policy, &value, "nicSelector." + std::string(key) + ": " + why);
+        auto& finding =
+            found.add(policy, &value, "nicSelector." + std::string(known.key) + ": " + why);
         if (is_one_of_several) finding.severity = Severity::warn;
       };
       if (values->kind == data::Value::Kind::scalar) look(*values, false);
