@@ -487,7 +487,10 @@ std::vector<ContainerdRelease> possible_releases(const ContainerdFiles& files) {
   std::vector<Release> all;
   for (const auto release :
        {Release::v1_7, Release::v2_0, Release::v2_2, Release::v2_3, Release::v2_4}) {
-    if (version <= newest_version(release) || version > 4) all.push_back(release);
+    // 1.7 starts where a drop-in says a version that it knows.
+    const bool is_possible = version <= newest_version(release) || version > 4 ||
+                             read_as(files, release).answer.starts == Known::yes;
+    if (is_possible) all.push_back(release);
   }
   return all;
 }

@@ -59,7 +59,7 @@ struct ContainerdReading {
 ContainerdReading read_as(const ContainerdFiles& files, ContainerdRelease release);
 
 /// The releases that a machine with these files may have: those that know the version that the main
-/// file says.
+/// file says, or start all the same.
 std::vector<ContainerdRelease> possible_releases(const ContainerdFiles& files);
 
 /// What all of them make of the files: unknown where they differ.

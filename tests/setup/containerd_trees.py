@@ -175,6 +175,12 @@ def answers(program, paths):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def fetched(versions):
+    """The loaders of these versions."""
+    fetch = [ROOT / "scripts/fetch-containerd-loader", *versions]
+    return subprocess.run(fetch, check=True, capture_output=True, text=True).stdout.split()
+
+
 def faults(ours, theirs):
     """What of an answer is not as containerd has it, and whether it is unknown."""
     unknown = [code for code in ours["codes"] if code in MAY_BE_UNKNOWN]
@@ -194,8 +200,7 @@ def faults(ours, theirs):
 
 def main():
     program, releases = sys.argv[1], dict(word.split("=") for word in sys.argv[2:])
-    fetch = [ROOT / "scripts/fetch-containerd-loader", *releases.values()]
-    loaders = subprocess.run(fetch, check=True, capture_output=True, text=True).stdout.split()
+    loaders = fetched(releases.values())
     trees = list(itertools.chain(crossed(), single()))
     bad = unknown = 0
     with tempfile.TemporaryDirectory(prefix="railhead-trees-") as folder:
@@ -213,4 +218,5 @@ def main():
     return 1 if bad else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
