@@ -33,6 +33,12 @@ std::string without_numbers(std::string_view text) {
   return key;
 }
 
+/// A call of verbs means the same in a line that no row of a library has.
+VerbFailure failure_without_row(std::string_view text) {
+  const auto verb = verb_of_call(text);
+  return verb != Verb::none ? verb_failure(verb, text) : VerbFailure{std::string(kNotInTable), ""};
+}
+
 NcclProblem make_problem(NcclSeverity severity, VerbFailure failure, std::string_view text,
                          std::string_view host, NcclPlace place) {
   return {severity,
@@ -80,6 +86,11 @@ void NcclProblemList::add(NcclProblem problem, std::string key) {
   problems_.push_back(std::move(problem));
 }
 
+void NcclProblemList::add_without_row(NcclProblem problem, std::string_view text) {
+  auto key = problem.meaning.empty() ? without_numbers(text.substr(0, kMaxQuote)) : "";
+  add(std::move(problem), std::move(key));
+}
+
 NcclShows NcclProblemList::read(const NcclRecord& record, NcclPlace place) {
   const auto& text = record.message;
   const auto problem = [&](NcclSeverity severity, VerbFailure failure) {
@@ -105,8 +116,7 @@ NcclShows NcclProblemList::read(const NcclRecord& record, NcclPlace place) {
   if (record.level == NcclLevel::warn && !text.empty()) {
     const auto severity =
         nccl_is_network_failure(record.place, text) ? Severity::error : Severity::warning;
-    add(problem(severity, {std::string(kNotInTable), ""}),
-        without_numbers(text.substr(0, kMaxQuote)));
+    add_without_row(problem(severity, failure_without_row(text)), text);
   }
   return NcclShows::nothing;
 }
@@ -124,8 +134,7 @@ NcclShows NcclProblemList::read_foreign(std::string_view line, NcclPlace place) 
   }
   const auto* pattern = foreign_pattern(line);
   if (pattern == nullptr && is_transport_error(line)) {
-    add(problem(Severity::error, {std::string(kNotInTable), ""}),
-        without_numbers(text.substr(0, kMaxQuote)));
+    add_without_row(problem(Severity::error, failure_without_row(text)), text);
   }
   if (pattern == nullptr) return NcclShows::nothing;
   add(problem(pattern->severity, nccl_meaning(*pattern, text)), "");

@@ -61,6 +61,8 @@ class NcclProblemList {
  private:
   /// Problems of one key are one; without a key that is the meaning.
   void add(NcclProblem problem, std::string key);
+  /// What no row knows is one for each text, unless the line names a call of verbs.
+  void add_without_row(NcclProblem problem, std::string_view text);
 
   std::vector<NcclProblem> problems_;
   std::map<std::string, std::size_t, std::less<>> index_;

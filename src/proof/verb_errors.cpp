@@ -34,13 +34,17 @@ constexpr std::array kErrors = {
     ErrorName{EINVAL, "EINVAL", "Invalid argument"},
     ErrorName{EMFILE, "EMFILE", "Too many open files"},
     ErrorName{ENOSPC, "ENOSPC", "No space left on device"},
+    ErrorName{ERANGE, "ERANGE", "Numerical result out of range"},
     ErrorName{ENOSYS, "ENOSYS", "Function not implemented"},
     ErrorName{ENODATA, "ENODATA", "No data available"},
     ErrorName{EPROTONOSUPPORT, "EPROTONOSUPPORT", "Protocol not supported"},
     ErrorName{EOPNOTSUPP, "EOPNOTSUPP", "Operation not supported"},
+    ErrorName{EADDRINUSE, "EADDRINUSE", "Address already in use"},
     ErrorName{EADDRNOTAVAIL, "EADDRNOTAVAIL", "Cannot assign requested address"},
     ErrorName{ENETUNREACH, "ENETUNREACH", "Network is unreachable"},
+    ErrorName{ENOBUFS, "ENOBUFS", "No buffer space available"},
     ErrorName{ETIMEDOUT, "ETIMEDOUT", "Connection timed out"},
+    ErrorName{ECONNREFUSED, "ECONNREFUSED", "Connection refused"},
     ErrorName{EHOSTUNREACH, "EHOSTUNREACH", "No route to host"},
     ErrorName{EREMOTEIO, "EREMOTEIO", "Remote I/O error"},
     ErrorName{kNotSupportedInKernel, "ENOTSUPP", "Unknown error 524"}};
@@ -74,6 +78,7 @@ constexpr std::string_view kTooManyFiles = "the process has too many files open"
 /// Linux drivers/infiniband/hw/mlx5/devx.c, since 5.19.
 constexpr std::string_view kRefusedByFirmware =
     "the firmware of the device refused: its syndrome stands in the line or in the kernel's log";
+constexpr std::string_view kNoConnectionManager = "/dev/infiniband/rdma_cm is not the container's";
 constexpr std::string_view kNoNode = "its node under /dev/infiniband is not the container's";
 
 /// Sources: Linux drivers/infiniband/core/umem.c (ib_umem_get: EPERM, ENOMEM, EINVAL; pinning:
@@ -185,7 +190,23 @@ constexpr std::array kVerbErrors = {
     VerbError{Verb::query_device, EINVAL, "the device has no such port"},
     VerbError{Verb::query_device, EOPNOTSUPP, kNoSuchKind},
     VerbError{Verb::query_device, EPROTONOSUPPORT, kNoSuchKind},
-    VerbError{Verb::query_device, ENOSYS, kNoSuchKind}};
+    VerbError{Verb::query_device, ENOSYS, kNoSuchKind},
+    VerbError{Verb::map_registers, ENOMEM, kNoRoom},
+    VerbError{Verb::map_registers, EAGAIN, kNoRoom},
+    VerbError{Verb::map_registers, EREMOTEIO, kRefusedByFirmware},
+    VerbError{Verb::map_registers, EOPNOTSUPP, kNoSuchKind},
+    VerbError{Verb::map_registers, EPROTONOSUPPORT, kNoSuchKind},
+    VerbError{Verb::connection_manager, ENOENT, kNoConnectionManager},
+    VerbError{Verb::connection_manager, EACCES, kNoConnectionManager},
+    VerbError{Verb::connection_manager, EPERM, kNoConnectionManager},
+    VerbError{Verb::connection_manager, ENODEV,
+              "no RDMA device has this address, or /dev/infiniband/rdma_cm is not the container's"},
+    VerbError{Verb::connection_manager, EADDRNOTAVAIL, kNotRdma},
+    VerbError{Verb::connection_manager, EADDRINUSE, "another process has the address and port"},
+    VerbError{Verb::connection_manager, ENETUNREACH, kNoWay},
+    VerbError{Verb::connection_manager, EHOSTUNREACH, kNoWay},
+    VerbError{Verb::connection_manager, ETIMEDOUT, kNoAnswer},
+    VerbError{Verb::connection_manager, ECONNREFUSED, "nobody listens at the peer's port"}};
 
 /// What failed, and what is said where the line names no error.
 struct VerbWords {
@@ -222,7 +243,11 @@ constexpr std::array kVerbs = {
     VerbWords{Verb::modify_rts, "modify_rts", "a connection could not be made ready to send",
               kNoNumberSaid},
     VerbWords{Verb::completion, "completion", "a transfer over RDMA failed",
-              "link, GID or route, or the peer ended"}};
+              "link, GID or route, or the peer ended"},
+    VerbWords{Verb::map_registers, "map_registers",
+              "a page of the device's doorbells (UAR) could not be had", kNoNumberSaid},
+    VerbWords{Verb::connection_manager, "connection_manager",
+              "the RDMA connection manager could not be used", kNoNumberSaid}};
 
 static_assert([] {
   for (std::size_t i = 0; i < kVerbs.size(); ++i) {
@@ -267,6 +292,31 @@ constexpr std::array kCompletions = {
                     "(fatal): the device failed: the kernel's log has more"},
     CompletionError{20, "IBV_WC_RESP_TIMEOUT_ERR", "response timeout error",
                     "(no answer): the peer did not answer in time"}};
+
+/// The status for a syndrome of mlx5: rdma-core providers/mlx5/cq.c, mlx5_handle_error_cqe().
+struct Syndrome {
+  unsigned syndrome;
+  unsigned status;
+};
+
+constexpr std::array kSyndromes = {Syndrome{0x01, 1},  Syndrome{0x02, 2},  Syndrome{0x04, 4},
+                                   Syndrome{0x05, 5},  Syndrome{0x06, 6},  Syndrome{0x10, 7},
+                                   Syndrome{0x11, 8},  Syndrome{0x12, 9},  Syndrome{0x13, 10},
+                                   Syndrome{0x14, 11}, Syndrome{0x15, 12}, Syndrome{0x16, 13},
+                                   Syndrome{0x22, 16}};
+
+/// Of "(synd 0x15 vend 0x81 …".
+std::optional<unsigned> status_of_syndrome(std::string_view line) {
+  constexpr std::string_view kBegin = "(synd 0x";
+  const auto at = line.find(kBegin);
+  if (at == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(at + kBegin.size());
+  const auto number = parse_hex(line.substr(0, line.find_first_of(" )")));
+  if (!number) return std::nullopt;
+  const auto* row =
+      find_where(kSyndromes, [&](const Syndrome& one) { return one.syndrome == *number; });
+  return row != nullptr ? std::optional(row->status) : std::nullopt;
+}
 
 bool contains_word(std::string_view line, std::string_view word) {
   for (auto at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
@@ -395,6 +445,7 @@ VerbFailure completion_failure(unsigned status, std::string_view line) {
 }
 
 std::optional<unsigned> completion_status_in_words(std::string_view line) {
+  if (const auto status = status_of_syndrome(line)) return status;
   const auto lower = to_lower(line.substr(0, 1024));
   for (const auto& row : kCompletions) {
     const bool has_text = !row.text.empty() && lower.find(row.text) != std::string::npos;

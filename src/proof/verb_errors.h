@@ -26,11 +26,18 @@ enum class Verb : std::uint8_t {
   modify_init,
   modify_rtr,  ///< from here on the peer's address counts
   modify_rts,
-  completion,  ///< what was asked of a queue before
+  completion,          ///< what was asked of a queue before
+  map_registers,       ///< a page of doorbells (UAR)
+  connection_manager,  ///< librdmacm: addresses, routes, connections
 };
 
 /// "register_memory"; stable.
 std::string_view to_string(Verb verb);
+
+/// What the first call of verbs, DEVX, librdmacm or libfabric asks for that a line names
+/// ("ibv_create_cq", "mlx5dv_devx_umem_reg", "rdma_resolve_addr"); none if it names none that is
+/// known.
+Verb verb_of_call(std::string_view line);
 
 /// The number of an error that a line names: in words of strerror() ("No such device"), by its
 /// name ("ENODEV"), or as a number: "[19]" (glog), "errno 19", "errno: 19", "RC: -19" (libfabric),
@@ -75,7 +82,8 @@ std::span<const CompletionError> completion_errors();
 /// has one.
 VerbFailure completion_failure(unsigned status, std::string_view line);
 
-/// The status that a line of UCX, Mooncake or NVSHMEM has in words or by its name.
+/// The status that a line of UCX, Mooncake or NVSHMEM has in words, by its name, or as the syndrome
+/// of mlx5 "(synd 0x15 ".
 std::optional<unsigned> completion_status_in_words(std::string_view line);
 
 }  // namespace railhead::proof

@@ -113,6 +113,41 @@ TEST(NcclPatterns, a_gid_that_ucx_cannot_read_where_it_says_so) {
   EXPECT_EQ(foreign_pattern("calling ibv_query_gid on mlx5_0"), nullptr);
 }
 
+/// NVIDIA/nccl#230, #905, #1710; openucx/ucx#7613, #10432; NVIDIA/nvshmem#81.
+TEST(NcclPatterns, events_of_devices_and_what_ends_without_harm) {
+  const auto severity = [](const std::string& text) {
+    const auto* of_nccl = nccl_pattern(NcclLevel::warn, text);
+    const auto* of_others = foreign_pattern(text);
+    EXPECT_NE(of_nccl == nullptr, of_others == nullptr) << text;
+    return of_nccl != nullptr     ? of_nccl->severity
+           : of_others != nullptr ? of_others->severity
+                                  : NcclSeverity::hint;
+  };
+  EXPECT_EQ(severity("NET/IB : mlx5_0:1 Got async event : port error"), kWarning);
+  EXPECT_EQ(severity("NET/IB : Got async event : port error"), kWarning);
+  EXPECT_EQ(severity("NET/IB : mlx5_0:1 Got async event : GID table change"), kWarning);
+  EXPECT_EQ(severity("NET/IB : Got async event : local catastrophic error"), kError);
+  EXPECT_EQ(severity("NET/IB : mlx5_0:1 Got async event : local access violation work queue error"),
+            kError);
+  EXPECT_EQ(severity("UCX  WARN  IB Async event on mlx5_0: GID table change on port 1"), kWarning);
+  EXPECT_EQ(severity("UCX  DIAG  IB Async event on mlx5_0: port error on port 1"), kWarning);
+  EXPECT_EQ(severity("UCX  DIAG  IB Async event on mlx5_0: local catastrophic error on port 1"),
+            kError);
+  EXPECT_EQ(severity("UCX  ERROR IB Async event on mlx5_0: local work queue error on QPN 0x1"),
+            kError);
+  EXPECT_EQ(severity("/n/ibgda.cpp:4090: non-zero status: 16 ibv_dealloc_pd failed"), kWarning);
+  EXPECT_EQ(severity("WARN: GDRCopy open call failed, falling back to not using GDRCopy"),
+            kWarning);
+  EXPECT_EQ(severity("libibverbs: Warning: no userspace device-specific driver found for /sys/x"),
+            kWarning);
+}
+
+/// uccl-project/uccl#641: the words are not Mooncake's alone.
+TEST(NcclPatterns, a_queue_pair_of_another_program_is_not_said_to_be_mooncakes) {
+  EXPECT_EQ(foreign_pattern("Failed to modify QP to RTR: Connection timed out")->meaning, "");
+  EXPECT_NE(foreign_pattern("[Handshake] Failed to modify QP to RTR, check mtu")->meaning, "");
+}
+
 TEST(NcclPatterns, an_endpoint_of_ucx_that_died) {
   expect_foreign("12  /usr/lib/ucx/libuct_ib.so.0(uct_rc_mlx5_iface_set_ep_failed+0x1f)", kError,
                  "stays dead");

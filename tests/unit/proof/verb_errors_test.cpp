@@ -197,6 +197,81 @@ TEST(VerbErrors, of_nvshmem) {
   });
 }
 
+TEST(VerbErrors, the_function_that_a_line_names_says_what_was_asked) {
+  EXPECT_EQ(verb_of_call("x ibv_reg_dmabuf_mr(a) failed"), Verb::register_memory);
+  EXPECT_EQ(verb_of_call("mlx5dv_devx_alloc_uar() failed"), Verb::map_registers);
+  EXPECT_EQ(verb_of_call("rdma_resolve_addr failed, then ibv_reg_mr"), Verb::connection_manager);
+  EXPECT_EQ(verb_of_call("_ibv_reg_mr"), Verb::register_memory);
+  EXPECT_EQ(verb_of_call("xibv_reg_mr rdma_context.cpp:1] rdma_endpoint"), Verb::none);
+  EXPECT_EQ(verb_of_call(""), Verb::none);
+}
+
+// Lines of published reports: openucx/ucx#6215, #7229, #8604, #8746, #1878, #9488;
+// ai-dynamo/nixl#1983; NVIDIA/nccl#905, #1710, #230; uccl-project/uccl#641; deepseek-ai/DeepEP#38;
+// sgl-project/sglang#12533.
+TEST(VerbErrors, a_line_without_a_row_is_read_by_the_function_it_names) {
+  const std::string begin = "[1.0] [h:7:0] x.c:1 UCX  ERROR ";
+  const std::string nccl = "h:1:2 [0] x.cc:1 NCCL WARN NET/IB : ";
+  expect_codes({
+      {begin + "rdma_create_event_channel failed: No such file or directory",
+       "connection_manager/ENOENT"},
+      {begin + "rdma_create_id() failed: No such device", "connection_manager/ENODEV"},
+      {begin + "rdma_resolve_addr(src=a, dst=b) failed (-1): No route to host",
+       "connection_manager/EHOSTUNREACH"},
+      {begin + "rdma_listen(id:=0x1 addr=a backlog=1) failed: Address already in use",
+       "connection_manager/EADDRINUSE"},
+      {begin + "[cep 0x1 a->b client] got error event RDMA_CM_EVENT_ADDR_ERROR, event status No "
+               "such device (-19)",
+       "connection_manager/ENODEV"},
+      {begin + "mlx5dv_devx_create_event_channel() failed: Protocol not supported",
+       "create_queue/EPROTONOSUPPORT"},
+      {begin + "mlx5dv_devx_alloc_uar() failed: Cannot allocate memory", "map_registers/ENOMEM"},
+      {begin + "ibv_modify_qp(DCI, RTR) failed : Invalid argument", "modify_queue/EINVAL"},
+      {begin + "mlx5_0: ibv_create_cq() failed: Cannot allocate memory. Please set max locked "
+               "memory (ulimit -l) to 'unlimited' (current: 64 kbytes)",
+       "create_queue/ENOMEM"},
+      {nccl + "ibv_reg_mr_iova2 failed with error Bad address", "register_memory/EFAULT"},
+      {"Failed to modify QP to RTR: Connection timed out", "modify_rtr/ETIMEDOUT"},
+      {"/n/src/modules/transport/ibrc/ibrc.cpp:420: non-zero status: 110 ibv_modify_qp failed",
+       "modify_queue/ETIMEDOUT"},
+      {"/n/ibgda.cpp:1889: NULL value cannot allocate mlx5dv_devx_uar", "map_registers"},
+      {"E0605 17:54:16.8 1 rdma_context.cpp:198] Failed to register memory 0x7f: Numerical result "
+       "out of range [34]",
+       "register_memory/not-in-table"},
+  });
+}
+
+// Words of UCX that are no errno (ucs_status_string), and events.
+TEST(VerbErrors, a_status_of_the_library_is_no_errno) {
+  const std::string begin = "[1.0] [h:7:0] x.c:1 UCX  ERROR ";
+  expect_codes({
+      {begin + "failed to register address 0x1 (cuda) length 1 on md[5]=mlx5_0: Input/output error "
+               "(md supports: host)",
+       ""},
+      {"[1.0] [h:7:0] x.c:1 UCX  DIAG  failed to register address 0x1 (cuda) length 1 on md[5]=x: "
+       "Input/output error (md supports: host)",
+       ""},
+      {begin + "iface=0x1 id=1 ep_uuid=1 qpn=1 failed to create ahstatus=Input/output error", ""},
+      {begin + "no active messages transport to <no debug data>: Destination is unreachable", ""},
+      {begin + "[cep 0x1] got error event RDMA_CM_EVENT_DEVICE_REMOVAL, event status Success (0)",
+       ""},
+      {begin + "[cep 0x1] got error event RDMA_CM_EVENT_REJECTED, event status x (28)", ""},
+  });
+}
+
+TEST(VerbErrors, a_syndrome_of_mlx5_says_the_status) {
+  const std::string words = "[1.0] [h:7:0] x.c:1 UCX  ERROR Invalid request on mlx5_0:1/IB (synd ";
+  expect_codes({
+      {words + "0x12 vend 0x8a hw_synd 0/0)", "completion/9"},
+      {words + "0x5 vend 0xf9 hw_synd 0/0)", "completion/5"},
+      {words + "0x4 vend 0x51 hw_synd 0/87)", "completion/4"},
+      {words + "0xee vend 0x51 hw_synd 0/87)", "completion"},
+      {"[1.0] [h:7:0] dc.c:1 UCX  ERROR Send completion with error on qp 0x226c3: transport retry "
+       "counter exceeded syndrome 0x81",
+       "completion/12"},
+  });
+}
+
 TEST(VerbErrors, a_completion_has_the_number_of_its_vendor) {
   const auto with = completion_failure(12, "status=12 opcode=0 vendor err 129 (Send)");
   EXPECT_TRUE(with.meaning.ends_with("; vendor error 129")) << with.meaning;
