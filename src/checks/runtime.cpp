@@ -60,7 +60,8 @@ struct InheritedLimit {
 std::optional<InheritedLimit> inherited_limit(const Machine& machine,
                                               const system::Service& service, Findings& found) {
   const auto& facts = service.facts;
-  const auto own = facts.value ? facts.value->memlock_soft_bytes : std::nullopt;
+  std::optional<std::uint64_t> own;
+  if (facts.value) own = facts.value->memlock_soft_bytes;
   const auto& given = machine.system.container_memlock;
   if (!given) {
     if (own) return InheritedLimit{*own, {facts.path, "Max locked memory " + bytes_text(*own)}};

@@ -162,7 +162,8 @@ void find_offers(Given& given) {
       // Items of a List stand behind each other, and share the document.
       if (object.source.get() != source) {
         source = object.source.get();
-        lines = split(source == nullptr ? "" : source->text, '\n');
+        lines.clear();
+        if (source != nullptr) lines = split(source->text, '\n');
       }
       OfferReader reader(given, object, lines);
       for (const auto& text : config::texts_in_manifest(object.root)) reader.read_text(text);
