@@ -138,6 +138,12 @@ bool says_start(const system::Service& service, const system::RuntimeAnswer& ans
 
 void judge_nri(const Machine& machine, const system::Service& service, Findings& found) {
   const bool is_containerd = service.name == "containerd";
+  if (!is_containerd && service.name != "crio") {
+    const auto& runtime = machine.system.runtime;
+    found.fail(service.name, "it takes no NRI plugins", "containerd or CRI-O",
+               {{"/proc/" + std::to_string(runtime.pid) + "/comm", service.name}});
+    return;
+  }
   const auto answer = is_containerd ? system::judge_containerd(machine.system.containerd)
                                     : system::judge_crio(machine.system.crio);
   if (says_start(service, answer, found)) return;
@@ -145,7 +151,11 @@ void judge_nri(const Machine& machine, const system::Service& service, Findings&
   auto evidence = evidence_in(answer);
   const auto place = machine.system.nri_place();
   const auto folder = machine.system.folder(place.substr(0, place.rfind('/')));
-  evidence.insert(evidence.begin(), Evidence{socket.value_or(place), socket ? "there" : ""});
+  const auto dead = machine.system.dead_nri_socket();
+  evidence.insert(evidence.begin(),
+                  Evidence{socket.value_or(place), socket ? "there"
+                                                   : dead ? "there, and nobody listens"
+                                                          : ""});
   if (answer.nri == system::Known::no) {
     found.fail(service.name, "disabled", "enabled", std::move(evidence));
   } else if (socket) {
@@ -170,7 +180,10 @@ void nri(const Machine& machine, Findings& found) {
     found.skip(kNode, "the agent is configured without NRI (nri.enabled)");
     return;
   }
-  if (const auto* service = runtime_of(machine, found)) judge_nri(machine, *service, found);
+  const auto* service = runtime_of(machine, found);
+  // Of one that is not known the files are not, either.
+  if (service != nullptr && machine.system.runtime.unknown.empty())
+    judge_nri(machine, *service, found);
 }
 
 void device_plugins(const Machine& machine, Findings& found) {

@@ -277,14 +277,14 @@ Result<Value> parse_toml(std::string_view text, const ParseLimits& limits) {
 Result<std::string> set_toml_boolean(std::string_view text, const TomlPath& path, bool value) {
   const ParseLimits limits;
   const auto root = TRY(parse(text, limits));
-  auto edited = TRY(edit(text, root, path, value));
-  const auto result = parse(edited, limits);
-  if (!result || *result != with_boolean(root, path, value)) {
-    return Error{ErrorCode::unsupported,
-                 header_of(path) + " " + path.back() +
-                     " cannot be set without a change elsewhere in the file"};
+  const auto wanted = with_boolean(root, path, value);
+  // A table that is there by the headers of tables in it alone has no header of its own yet.
+  for (auto edited : {TRY(edit(text, root, path, value)), with_table_at_end(text, path, value)}) {
+    const auto result = parse(edited, limits);
+    if (result && *result == wanted) return edited;
   }
-  return edited;
+  return Error{ErrorCode::unsupported, header_of(path) + " " + path.back() +
+                                           " cannot be set without a change elsewhere in the file"};
 }
 
 }  // namespace railhead::data

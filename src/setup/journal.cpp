@@ -95,41 +95,20 @@ bool is_name(std::string_view text) {
 bool is_path(std::string_view text) {
   const auto slash = text.rfind('/');
   return text.starts_with('/') && is_name(text.substr(slash + 1)) &&
-         text.find("/../") == std::string_view::npos && !has_control_characters(text);
+         text.find("/../") == std::string_view::npos &&
+         text.find("/./") == std::string_view::npos && text.find("//") == std::string_view::npos &&
+         !has_control_characters(text);
 }
 
 constexpr std::string_view kSysctls = "/proc/sys/";
 
+/// A "*" is of one component, but for those with which a pattern begins.
 bool matches(std::string_view text, std::span<const std::string_view> patterns) {
-  return std::ranges::any_of(patterns,
-                             [&](std::string_view pattern) { return glob_match(pattern, text); });
-}
-
-/// The files that setup/files.h makes, and those of the runtime, which are made or edited. A name
-/// that is given by a person has no slash.
-bool is_file(std::string_view text) {
-  constexpr std::string_view kPatterns[] = {
-      "/etc/modules-load.d/railhead.conf",
-      "/etc/modprobe.d/railhead-*.conf",
-      "/etc/sysctl.d/90-railhead.conf",
-      "/etc/systemd/system/*.service.d/90-railhead-memlock.conf",
-      "/etc/systemd/system/*mount",
-      "/etc/systemd/system/multi-user.target.d/railhead-*.conf",
-      "/etc/security/limits.d/99-railhead-memlock.conf",
-      "/etc/udev/rules.d/10-railhead-vfs-*.rules",
-      "*/99-railhead-nri.conf",
-      "*/50-railhead-nri.toml",
-      "*containerd*.toml",
-      "/etc/cri/*.toml",
-  };
-  return is_path(text) && matches(text, kPatterns);
-}
-
-/// Those that such a file lies in.
-bool is_folder(std::string_view text) {
-  constexpr std::string_view kPatterns[] = {"/etc", "/etc/*", "*containerd*", "*crio*",
-                                            "/sys/kernel/config/rdma_cm/*"};
-  return is_path(text) && matches(text, kPatterns);
+  const auto slashes = std::ranges::count(text, '/');
+  return std::ranges::any_of(patterns, [&](std::string_view pattern) {
+    return glob_match(pattern, text) &&
+           (pattern.starts_with('*') || std::ranges::count(pattern, '/') == slashes);
+  });
 }
 
 /// Also the sysctls that a person may name.
@@ -159,12 +138,48 @@ bool is_field(const std::string& text) {
           text == pci_subject(address, PciField::max_read_request));
 }
 
+}  // namespace
+
+/// The files that setup/files.h makes, and those of the runtime, which are made or edited. A name
+/// that is given by a person has no slash.
+bool may_change_file(std::string_view path) {
+  constexpr std::string_view kPatterns[] = {
+      "/etc/modules-load.d/railhead.conf",
+      "/etc/modprobe.d/railhead-*.conf",
+      "/etc/sysctl.d/90-railhead.conf",
+      "/etc/systemd/system/*.service.d/90-railhead-memlock.conf",
+      "/etc/systemd/system/*mount",
+      "/etc/systemd/system/multi-user.target.d/railhead-*.conf",
+      "/etc/security/limits.d/99-railhead-memlock.conf",
+      "/etc/udev/rules.d/10-railhead-vfs-*.rules",
+      "*cri*/99-railhead-nri.conf",
+      "*/50-railhead-nri.toml",
+      "*containerd*.toml",
+      "/etc/cri/*.toml",
+  };
+  return is_path(path) && matches(path, kPatterns);
+}
+
+/// Those that such a file lies in.
+bool may_make_folder(std::string_view path) {
+  constexpr std::string_view kPatterns[] = {"/etc",
+                                            "/etc/*",
+                                            "/etc/*/*",
+                                            "/etc/*/*/*",
+                                            "*containerd*",
+                                            "*crio*",
+                                            "/sys/kernel/config/rdma_cm/*"};
+  return is_path(path) && matches(path, kPatterns);
+}
+
+namespace {
+
 /// Whether setup could have written it: what it says is done as root.
 bool is_possible(const JournalEntry& entry) {
   using Kind = JournalEntry::Kind;
   switch (entry.kind) {
-    case Kind::folder: return is_folder(entry.subject);
-    case Kind::file: return is_file(entry.subject);
+    case Kind::folder: return may_make_folder(entry.subject);
+    case Kind::file: return may_change_file(entry.subject);
     case Kind::attribute: return is_attribute(entry.subject);
     case Kind::module: return is_name(entry.subject);
     case Kind::unit: return is_name(entry.subject) && entry.subject.ends_with(".automount");

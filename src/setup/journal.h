@@ -46,6 +46,10 @@ struct JournalEntry {
 /// "folder", "file", …: as the journal names it.
 std::string_view to_string(JournalEntry::Kind kind);
 
+/// Whether setup changes a file, or makes a folder, at this path: the journal names no others.
+bool may_change_file(std::string_view path);
+bool may_make_folder(std::string_view path);
+
 /// Whether a reboot since took it away: it was in the kernel alone, no file of ours brings it
 /// again, and `boot` is another one than that of the change.
 bool ended_by_boot(const JournalEntry& entry, const std::string& boot);

@@ -22,6 +22,24 @@ using system::Known;
 
 constexpr const char* kDropIn = "50-railhead-nri.toml";
 
+/// The path of what a path names, each link followed.
+std::string without_links(host::Host& host, std::string path) {
+  constexpr std::size_t kMostLinks = 40;  // as Linux has it (path_resolution(7))
+  std::size_t links = 0;
+  for (std::size_t end = path.find('/', 1); links < kMostLinks; end = path.find('/', end + 1)) {
+    const auto target = host.readlink(path.substr(0, end));
+    if (target && *target) {
+      path = host::join_link(path.substr(0, end), **target) +
+             (end == std::string::npos ? "" : path.substr(end));
+      end = 0;
+      ++links;
+    } else if (end == std::string::npos) {
+      break;
+    }
+  }
+  return path;
+}
+
 /// What files would be, by their path.
 using Edits = std::map<std::string, FileText>;
 
@@ -249,8 +267,12 @@ class ContainerdNri {
 
   /// Who would take our change to this file away. "": nobody.
   [[nodiscard]] std::string writer_of(const std::string& path, const FileText& edit) const {
-    const auto owner =
-        system::owner_of_file(path, edit.edited.value_or(""), situation_.system.runtime.unit);
+    const auto owner_at = [&](const std::string& place) {
+      return system::owner_of_file(place, edit.edited.value_or(""), situation_.system.runtime.unit);
+    };
+    auto owner = owner_at(path);
+    // What is written is the file behind the links.
+    if (!owner.is_somebody()) owner = owner_at(without_links(*situation_.machine.host, path));
     // What is in the folder that K3s and RKE2 import is not theirs (k3s-io/k3s#13680).
     const bool is_ours =
         path.ends_with(std::string("/") + kDropIn) && (owner.name == "K3s" || owner.name == "RKE2");
@@ -350,6 +372,7 @@ std::string missing_nri_socket(const Situation& situation) {
   const auto& system = situation.system;
   if (system.runtime.pid == 0 || system.nri_socket()) return "";
   const auto place = system.nri_place();
+  if (system.dead_nri_socket()) return "nobody listens at NRI's socket " + place;
   const auto folder = system.folder(place.substr(0, place.rfind('/')));
   return folder.error.empty() ? "no NRI socket at " + place : "";
 }
@@ -357,19 +380,24 @@ std::string missing_nri_socket(const Situation& situation) {
 std::string kept_from_starting(const Situation& situation, const std::string& unit) {
   const auto& system = situation.system;
   auto& host = *situation.machine.host;
-  system::RuntimeAnswer answer;
   const auto& runtime = system.runtime;
   if (unit == runtime.unit && (runtime.is("containerd") || runtime.is("crio"))) {
-    answer = system.runtime_answer();
-  } else if (unit == "containerd") {
-    answer = system::judge_containerd(
-        system::read_containerd_files(host, "/etc/containerd/config.toml", false));
-  } else if (unit == "crio") {
-    answer = system::judge_crio(system::read_crio_files(host, {}));
-  } else {
-    return "";
+    if (!runtime.unknown.empty())
+      return "whether it would start again is not known: " + runtime.unknown;
+    return why_not(system.runtime_answer());
   }
-  return why_not(answer);
+  if (unit != "containerd" && unit != "crio") return "";
+  // A unit whose process names another file than the usual one is not judged by that.
+  for (const auto& service : system.processes.services) {
+    if (service.name == unit && service.pid != runtime.pid && !service.config.empty() &&
+        service.config != system::default_runtime_config(unit))
+      return "whether it would start again is not known: process " + std::to_string(service.pid) +
+             " reads " + service.config;
+  }
+  const auto config = system::default_runtime_config(unit);
+  return why_not(unit == "crio" ? system::judge_crio(system::read_crio_files(host, {}))
+                                : system::judge_containerd(
+                                      system::read_containerd_files(host, config, false)));
 }
 
 std::map<std::string, std::string> kept_by_files(const Machine& machine,

@@ -5,6 +5,7 @@
 
 #include "base/contains.h"
 #include "base/text.h"
+#include "setup/journal.h"
 #include "setup/link_control.h"
 
 namespace railhead::setup {
@@ -36,6 +37,17 @@ Step without_changes(Step step, StepState state, std::string reason) {
   step.reason = std::move(reason);
   step.changes.clear();
   return step;
+}
+
+/// Why a file is not made or changed at this path: the journal would not name it. "": it is.
+std::string why_not_there(host::Host& host, const std::string& path) {
+  if (!may_change_file(path)) return path + ": setup changes no file of this name at such a place";
+  for (auto at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    const std::string folder = path.substr(0, at);
+    if (!may_make_folder(folder) && !has_folder(host, folder))
+      return path + ": there is no folder " + folder + ", and setup makes none there";
+  }
+  return "";
 }
 
 /// `systemctl daemon-reload` has systemd write the device rules of each scope anew, without GPUs
@@ -111,6 +123,10 @@ Step files_step(const Situation& situation, Step step, const std::vector<FileTex
   if (!situation.etc_belongs_to.empty()) {
     return refused(std::move(step), "/etc belongs to " + situation.etc_belongs_to +
                                         ": railhead setup machine-config prints what to say there");
+  }
+  for (const auto& change : step.changes) {
+    std::string why = why_not_there(*situation.machine.host, change.subject);
+    if (!why.empty()) return refused(std::move(step), std::move(why));
   }
   step.state = StepState::todo;
   return step;

@@ -85,6 +85,7 @@ Step restart(const Situation& situation, const Plan& plan, const Cause& cause) {
 std::optional<Cause> cause_of_nri(const Situation& situation) {
   const auto& runtime = situation.system.runtime;
   if (!situation.wanted.nri) return std::nullopt;
+  if (!runtime.unknown.empty()) return std::nullopt;
   if (!runtime.is("containerd") && !runtime.is("crio")) return std::nullopt;
   const auto missing = missing_nri_socket(situation);
   if (missing.empty()) return std::nullopt;

@@ -50,22 +50,12 @@ struct Named {
   std::string text;
   const ConfigFile* file = nullptr;
   data::Mark mark{};
+  std::string said{};  ///< in the file, where the release takes it for `text`
 };
 
 /// The newest version of a file that the release knows (version/version.go).
 std::int64_t newest_version(Release release) {
   return release == Release::v1_7 ? 2 : release < Release::v2_3 ? 3 : 4;
-}
-
-/// Whether it has a date without time, of which go-toml 1.9.5 wants more before the line's end.
-bool has_date(const Value& value) {
-  constexpr std::size_t kLength = std::string_view("1979-05-27").size();
-  const bool is_date = value.kind == Value::Kind::scalar && !value.quoted &&
-                       value.scalar.size() == kLength && value.scalar[4] == '-' &&
-                       value.scalar[7] == '-';
-  return is_date || std::ranges::any_of(value.items, has_date) ||
-         std::ranges::any_of(value.entries,
-                             [](const auto& entry) { return has_date(entry.value); });
 }
 
 /// Ends a reading: the runtime does not start, or that is not known.
@@ -138,8 +128,8 @@ class ContainerdReader {
     const auto& root = *file.content.value;
     if (!is_1() && file.text.starts_with("\xEF\xBB\xBF"))
       stop("malformed", &file, {1, 1}, "begins with a byte order mark");
-    if (is_1() && has_date(root))
-      stop("unread", &file, {}, "has a date, and containerd 1.7 does not take all of them", false);
+    if (is_1() && is_read_otherwise_by_1(root, file.text))
+      stop("unread", &file, {}, "has a date, or an escape in the name of a table", false);
     if (auto reason = bad_type(root, release_)) {
       reason->path = file.path;
       throw Stop{*std::move(reason)};
@@ -192,7 +182,7 @@ class ContainerdReader {
       const auto lists = values_of(*file.content.value, key, release_);
       if (lists.empty()) continue;
       for (const auto& item : lists.back()->items)
-        into->push_back({renamed(item.scalar), &file, item.mark});
+        into->push_back({renamed(item.scalar), &file, item.mark, item.scalar});
     }
   }
 
@@ -260,7 +250,7 @@ class ContainerdReader {
       for (const auto& name : *list) {
         if (!is_uri(name.text))
           stop("plugin-name", name.file, name.mark,
-               in_quotes(name.text) + " is not the whole name of a plugin");
+               in_quotes(name.said) + " is not the whole name of a plugin");
       }
     }
     for (const auto& name : names_) {
@@ -315,7 +305,7 @@ class ContainerdReader {
                (is_of_version_1() ? "without version = 2" : "of version 2"));
     if (disabled != nullptr) {
       note("plugin-disabled", disabled->file, disabled->mark,
-           "disabled_plugins has " + in_quotes(disabled->text));
+           "disabled_plugins has " + in_quotes(disabled->said));
       answer_.nri = Known::no;
     }
     check_cri();
@@ -330,11 +320,11 @@ class ContainerdReader {
                           (is_cri && named(disabled_, kCriPlugin) != nullptr);
       if (is_off)
         stop("required-disabled", name.file, name.mark,
-             in_quotes(name.text) + " is required, and disabled");
+             in_quotes(name.said) + " is required, and disabled");
       if (is_nri || is_cri) continue;
       const bool is_never = is_of_version_1() && name.text.find('.') != std::string::npos;
       stop("required-unknown", name.file, name.mark,
-           in_quotes(name.text) + (is_never ? " is required, and a file without version names no "
+           in_quotes(name.said) + (is_never ? " is required, and a file without version names no "
                                               "plugin so"
                                             : " is required, and may not be there"),
            is_never);
@@ -345,7 +335,7 @@ class ContainerdReader {
   void check_cri() {
     if (const auto* cri = named(disabled_, kCriPlugin)) {
       note("cri-disabled", cri->file, cri->mark,
-           "disabled_plugins has " + in_quotes(cri->text) + ", which starts NRI");
+           "disabled_plugins has " + in_quotes(cri->said) + ", which starts NRI");
       answer_.nri = Known::no;
     }
     for (const auto& name : disabled_) {
@@ -355,11 +345,11 @@ class ContainerdReader {
           kNoPartOfCri, [&](std::string_view part) { return name.text.starts_with(part); });
       if (is_part) {
         note("cri-disabled", name.file, name.mark,
-             "disabled_plugins has " + in_quotes(name.text) + ", which starts NRI");
+             "disabled_plugins has " + in_quotes(name.said) + ", which starts NRI");
         answer_.nri = Known::no;
       } else if (!is_none && answer_.nri == Known::yes && !is_known(name)) {
         note("disabled-unknown", name.file, name.mark,
-             "disabled_plugins has " + in_quotes(name.text) + ", and CRI may need it");
+             "disabled_plugins has " + in_quotes(name.said) + ", and CRI may need it");
         answer_.nri = Known::unknown;
       }
     }

@@ -170,6 +170,25 @@ std::optional<RuntimeReason> check(const Value& table, std::span<const Field> fi
   return std::nullopt;
 }
 
+/// Whether it has a date without time, of which go-toml 1.9.5 wants more before the line's end.
+bool has_date(const Value& value) {
+  constexpr std::size_t kLength = std::string_view("1979-05-27").size();
+  const bool is_date = value.kind == Value::Kind::scalar && !value.quoted &&
+                       value.scalar.size() == kLength && value.scalar[4] == '-' &&
+                       value.scalar[7] == '-';
+  return is_date || std::ranges::any_of(value.items, has_date) ||
+         std::ranges::any_of(value.entries,
+                             [](const auto& entry) { return has_date(entry.value); });
+}
+
+/// Whether a table's name has an escape, which go-toml 1.9.5 takes as it stands (keysparsing.go).
+bool has_escape_in_header(std::string_view text) {
+  return std::ranges::any_of(split(text, '\n'), [](std::string_view line) {
+    line = trim(line);
+    return line.starts_with('[') && line.substr(0, line.find('#')).find('\\') != line.npos;
+  });
+}
+
 std::string in_capitals(std::string_view key) {
   std::string capitals(key);
   for (char& c : capitals) {
@@ -190,6 +209,10 @@ std::vector<const Value*> values_of(const Value& table, std::string_view key, Re
   }
   for (const auto* entry : entries_in_any_case(table, key)) found.push_back(&entry->value);
   return found;
+}
+
+bool is_read_otherwise_by_1(const Value& file, std::string_view text) {
+  return has_date(file) || has_escape_in_header(text);
 }
 
 std::optional<RuntimeReason> bad_type(const Value& file, Release release) {

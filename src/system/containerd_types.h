@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "system/runtime_answer.h"
@@ -13,6 +14,9 @@ namespace railhead::system {
 /// (marshal.go, valueFromTree; unmarshaler.go, structFieldPath).
 std::vector<const data::Value*> values_of(const data::Value& table, std::string_view key,
                                           ContainerdRelease release);
+
+/// Whether it has what go-toml 1.9.5 of containerd 1.7 reads otherwise than we do.
+bool is_read_otherwise_by_1(const data::Value& file, std::string_view text);
 
 /// Why the file does not decode. Absent: it does, as far as it is not a plugin's. What plugins
 /// other than NRI make of their own is not judged.

@@ -159,10 +159,10 @@ std::string kept_boot_modules(std::string_view content) {
 }
 
 std::string kept_service_arguments(std::string_view content) {
-  constexpr auto kOptions =
-      std::to_array<std::string_view>({"--config", "-c", "--config-dir", "-d", "--address", "-a",
-                                       "--listen", "--container-runtime-endpoint", "--enable-nri",
-                                       "--nri-listen", "--root", "--nri-disable-connections"});
+  constexpr auto kOptions = std::to_array<std::string_view>(
+      {"--config", "-c", "--config-dir", "-d", "--address", "-a", "--listen", "--container-runtime",
+       "--container-runtime-endpoint", "--enable-nri", "--nri-listen", "--root",
+       "--nri-disable-connections"});
   const auto words = split(content, '\0');
   std::string kept(1, '\0');
   const auto add = [&](std::string_view word) { kept.append(word).push_back('\0'); };
@@ -187,6 +187,19 @@ std::string kept_service_arguments(std::string_view content) {
   // Without any argument the process would be one whose arguments are hidden.
   if (kept.size() == 1 && words.size() > 1 && !words[1].empty()) add("-");
   return kept;
+}
+
+std::string kept_crio_environment(std::string_view content) {
+  constexpr auto kVariables =
+      std::to_array<std::string_view>({"CONTAINER_CONFIG", "CONTAINER_CONFIG_DIR"});
+  std::string kept;
+  for (const auto word : split(content, '\0')) {
+    const auto equals = word.find('=');
+    if (equals != std::string_view::npos && contains(kVariables, word.substr(0, equals)) &&
+        is_made_of(word.substr(equals + 1), kPlace))
+      kept.append(word).push_back('\0');
+  }
+  return kept.empty() ? host::keep_presence(content) : kept;
 }
 
 std::string kept_spec(std::string_view content) {
@@ -243,12 +256,17 @@ std::string kept_endpoint_argument(std::string_view content) {
   return kept.empty() ? host::keep_presence(content) : kept;
 }
 
+bool is_runtimes_socket(std::string_view path) {
+  const bool is_ours =
+      has_word(path, "containerd") || has_word(path, "cri") || has_word(path, "nri");
+  return is_ours && is_made_of(path, kPlace);
+}
+
 std::string kept_listeners(std::string_view content) {
   return keep_lines(content, [](std::string_view line) -> std::string {
     const auto words = split_words(line);
     if (words.size() != 8 || words[3] != "00010000" || !parse_unsigned(words[6])) return "";
-    const bool is_runtimes = has_word(words[7], "containerd") || has_word(words[7], "cri");
-    if (!is_runtimes || !is_made_of(words[7], kPlace)) return "";
+    if (!is_runtimes_socket(words[7])) return "";
     return "0: 0 0 00010000 0001 01 " + std::string(words[6]) + " " + std::string(words[7]);
   });
 }

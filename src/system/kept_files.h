@@ -33,6 +33,9 @@ std::string kept_spec(std::string_view content);
 /// Of a command line the options that name a file, a folder or a socket of a runtime, and NRI's.
 std::string kept_service_arguments(std::string_view content);
 
+/// Of the environment of CRI-O its file and its folder of drop-ins.
+std::string kept_crio_environment(std::string_view content);
+
 /// Of the cgroups of a process the unit, and whether it is in a pod.
 std::string kept_unit(std::string_view content);
 
@@ -40,7 +43,10 @@ std::string kept_unit(std::string_view content);
 std::string kept_kubelet_settings(std::string_view content);
 std::string kept_endpoint_argument(std::string_view content);
 
-/// Of /proc/net/unix the sockets of container runtimes that are listened at.
+/// Whether the name of a socket is that of a runtime or of NRI.
+bool is_runtimes_socket(std::string_view path);
+
+/// Of /proc/net/unix those that are listened at.
 std::string kept_listeners(std::string_view content);
 
 /// The name of a process that is looked for; "other" of any other.

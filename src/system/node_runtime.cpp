@@ -20,6 +20,10 @@ namespace {
 constexpr std::string_view kContainerdSocket = "/run/containerd/containerd.sock";
 /// CRI-O's, whose packages say it to the kubelet, too (internal/lib/constants, CrioSocketPath).
 constexpr std::string_view kCrioSocket = "/run/crio/crio.sock";
+/// Of kubeadm (cmd/kubeadm/app/constants) and of its own unit.
+constexpr std::string_view kCriDockerdSocket = "/run/cri-dockerd.sock";
+/// Where a kubelet before 1.24 served itself for Docker (--container-runtime=docker).
+constexpr std::string_view kDockershimSocket = "/run/dockershim.sock";
 /// K3s and RKE2 start a containerd there unless they are told to use another runtime
 /// (k3s-io/k3s, pkg/agent/config).
 constexpr std::string_view kK3sSocket = "/run/k3s/containerd/containerd.sock";
@@ -28,8 +32,8 @@ constexpr std::string_view kContainerd = "containerd";
 constexpr std::string_view kCrio = "crio";
 constexpr std::string_view kCriDockerd = "cri-dockerd";
 
-/// crio.conf.d(5)
-constexpr const char* kCrioDropIns = "/etc/crio/crio.conf.d";
+/// Of the kubelet, and of cri-dockerd.
+constexpr std::string_view kOption = "container-runtime-endpoint";
 
 /// Where the kubelet says its runtime to be.
 struct Endpoint {
@@ -42,6 +46,8 @@ struct Candidate {
   const Service* service = nullptr;
   std::string config;
   std::string address;
+  bool is_config_named = false;
+  bool has_cri = true;  ///< false: its file switches off what a kubelet asks
 };
 
 constexpr bool is_kubelet(std::string_view name) {
@@ -89,28 +95,52 @@ std::string absolute(host::Host& host, int pid, const std::string& path) {
   return host::join_link(**folder + "/cwd", path);
 }
 
-std::string default_config(std::string_view name) {
-  return name == kCrio ? "/etc/crio/crio.conf" : "/etc/containerd/config.toml";
+/// The value of an option of CRI-O, which its environment may say, too (internal/criocli).
+std::optional<std::string> option_of_crio(host::Host& host, const Service& service,
+                                          std::initializer_list<std::string_view> names,
+                                          std::string_view variable) {
+  if (auto said = argument_of(service.arguments, names)) return said;
+  const auto text =
+      file_text(host, folder_of_process(service.pid) + "/environ", kept_crio_environment);
+  for (const auto word : split(text, '\0')) {
+    if (word.starts_with(variable) && word.substr(variable.size()).starts_with('='))
+      return std::string(word.substr(variable.size() + 1));
+  }
+  return std::nullopt;
 }
 
-/// The address that its main file says.
-std::string address_in(host::Host& host, const std::string& config, bool is_containerd) {
-  const auto file = data::parse_toml(file_text(host, config, kept_runtime_settings));
-  if (!file) return "";
-  return std::string(is_containerd ? data::text_below(*file, {"grpc", "address"})
-                                   : data::text_below(*file, {"crio", "api", "listen"}));
+std::string_view default_address(std::string_view name) {
+  return name == kContainerd ? kContainerdSocket : name == kCrio ? kCrioSocket : kCriDockerdSocket;
+}
+
+bool has_cri(const data::Value& containerd) {
+  for (const auto& plugin : data::items_below(containerd, {"disabled_plugins"})) {
+    if (plugin.scalar == "cri" || plugin.scalar == "io.containerd.grpc.v1.cri") return false;
+  }
+  return true;
 }
 
 Candidate candidate_of(host::Host& host, const Service& service) {
   const bool is_containerd = service.name == kContainerd;
-  Candidate found{&service, default_config(service.name), ""};
-  const auto config = argument_of(service.arguments, {"config", "c"});
+  Candidate found{&service, default_runtime_config(service.name), ""};
+  const auto config = service.name == kCrio
+                          ? option_of_crio(host, service, {"config", "c"}, "CONTAINER_CONFIG")
+                          : argument_of(service.arguments, {"config", "c"});
+  found.is_config_named = config.has_value();
   if (config) found.config = absolute(host, service.pid, *config);
-  auto address = is_containerd ? argument_of(service.arguments, {"address", "a"})
-                               : argument_of(service.arguments, {"listen"});
-  if (!address && service.name != kCriDockerd)
-    address = address_in(host, found.config, is_containerd);
-  if (address->empty()) address = is_containerd ? kContainerdSocket : kCrioSocket;
+  auto address = is_containerd           ? argument_of(service.arguments, {"address", "a"})
+                 : service.name == kCrio ? argument_of(service.arguments, {"listen"})
+                                         : argument_of(service.arguments, {kOption});
+  const auto file = service.name == kCriDockerd
+                        ? Result<data::Value>(data::Value())
+                        : data::parse_toml(file_text(host, found.config, kept_runtime_settings));
+  if (file && is_containerd) found.has_cri = has_cri(*file);
+  if (file && !address)
+    address = std::string(is_containerd ? data::text_below(*file, {"grpc", "address"})
+                                        : data::text_below(*file, {"crio", "api", "listen"}));
+  // "fd://": systemd listens for it, at the usual place.
+  if (!address || address->empty() || address->starts_with("fd:"))
+    address = default_address(service.name);
   found.address = socket_path(*address);
   return found;
 }
@@ -127,8 +157,6 @@ std::string without_snap(std::string text) {
   }
   return text;
 }
-
-constexpr std::string_view kOption = "container-runtime-endpoint";
 
 /// What a file of the kubelet says; "": nothing. Absent: it cannot be read.
 std::optional<std::string> endpoint_said(host::Host& host, const std::string& path) {
@@ -192,6 +220,8 @@ std::optional<Endpoint> endpoint_of_kubelet(host::Host& host, const Service& ser
   const std::string path = folder_of_process(service.pid) + "/cmdline";
   if (const auto said = argument_of(service.arguments, {kOption}))
     return Endpoint{socket_path(*said), path};
+  if (argument_of(service.arguments, {"container-runtime"}) == "docker")
+    return Endpoint{std::string(kDockershimSocket), path};
   if (service.arguments.empty()) return std::nullopt;  // hidden from us
   const auto config = argument_of(service.arguments, {"config"});
   if (!config) return Endpoint{std::string(kContainerdSocket), path};
@@ -209,16 +239,10 @@ std::optional<Endpoint> endpoint_in_files(host::Host& host) {
   return Endpoint{socket_path(*said), path};
 }
 
-/// The inode of the socket that listens at this path in the machine's network namespace: "Num
-/// RefCount Protocol Flags Type St Inode Path" (proc(5), /proc/net/unix; __SO_ACCEPTCON is 1 <<
-/// 16).
+/// The inode of the socket that listens at this path. "": none does, or it is not known.
 std::string inode_of_listener(host::Host& host, const std::string& path) {
-  std::string text = file_text(host, "/proc/1/net/unix", kept_listeners);
-  if (text.empty()) text = file_text(host, "/proc/net/unix", kept_listeners);
-  for (const auto line : split(text, '\n')) {
-    const auto words = split_words(line);
-    if (words.size() == 8 && words[3] == "00010000" && socket_path(words[7]) == path)
-      return std::string(words[6]);
+  for (const auto& listener : read_listeners(host)) {
+    if (listener.path == path) return listener.inode;
   }
   return "";
 }
@@ -270,11 +294,12 @@ void take(host::Host& host, const Candidate& candidate, NodeRuntime& runtime) {
   runtime.pid = service.pid;
   runtime.arguments = service.arguments;
   runtime.config = candidate.config;
+  runtime.is_config_named = candidate.is_config_named;
   if (runtime.socket.empty()) runtime.socket = candidate.address;
   runtime.unit = unit_of(file_text(host, folder_of_process(service.pid) + "/cgroup", kept_unit));
   runtime.is_within_another = !runtime.unit.empty() && runtime.unit != service.name;
   // A process of another file is most likely not that of the usual unit.
-  if (runtime.unit.empty() && candidate.config == default_config(service.name))
+  if (runtime.unit.empty() && candidate.config == default_runtime_config(service.name))
     runtime.unit = service.name;
   if (candidate.config.empty()) {
     runtime.unknown = folder_of_process(service.pid) +
@@ -310,19 +335,23 @@ NodeRuntime by_endpoint(host::Host& host, const std::vector<Candidate>& candidat
                         ", and no process of a runtime that is seen listens there";
       runtime.name.clear();
     }
-    runtime.config = default_config(runtime.name);
+    runtime.config = default_runtime_config(runtime.name);
     runtime.unit = runtime.name;
   }
   return runtime;
 }
 
+/// Docker's daemon gives its containerd a file of its own; Docker's package has one for it without
+/// CRI.
 bool is_dockers(const Candidate& candidate) {
-  return candidate.address.find("/docker/") != std::string::npos ||
-         candidate.config.find("/docker/") != std::string::npos;
+  constexpr std::string_view kFolder = "/docker/containerd/";
+  return !candidate.has_cri || candidate.address.find(kFolder) != std::string::npos ||
+         candidate.config.find(kFolder) != std::string::npos;
 }
 
 /// By the names of processes: CRI-O serves a kubelet only, containerd also Docker.
-NodeRuntime by_processes(host::Host& host, const std::vector<Candidate>& candidates) {
+NodeRuntime by_processes(host::Host& host, const std::vector<Candidate>& candidates,
+                         bool has_kubelet) {
   NodeRuntime runtime;
   std::vector<const Candidate*> found;
   for (const auto& candidate : candidates) {
@@ -333,6 +362,10 @@ NodeRuntime by_processes(host::Host& host, const std::vector<Candidate>& candida
     if (is_left && candidate.service->name == kContainerd && !is_dockers(candidate))
       found.push_back(&candidate);
   }
+  if (found.empty() && has_kubelet) {
+    runtime.unknown = "which runtime the kubelet uses cannot be read, and no process is seen but " +
+                      join(candidates, " and ", named);
+  }
   if (found.size() == 1) {
     take(host, *found.front(), runtime);
     runtime.basis = "no kubelet says which runtime it uses: by the name of process " +
@@ -342,67 +375,6 @@ NodeRuntime by_processes(host::Host& host, const std::vector<Candidate>& candida
                       join(found, " and ", [](const auto* one) { return named(*one); });
   }
   return runtime;
-}
-
-bool is_there(host::Host& host, const std::string& path) {
-  const auto text = host.read_keeping(path, kept_runtime_settings);
-  return !text || *text;
-}
-
-bool has_names(host::Host& host, const std::string& folder) {
-  const auto names = host.list(folder);
-  return names && *names && !(**names).empty();
-}
-
-/// Programs that bring a kubelet and a containerd with a file of its own.
-struct Distribution {
-  std::string_view config;
-  std::array<std::string_view, 2> units;
-};
-
-constexpr Distribution kDistributions[] = {
-    {"/var/lib/rancher/k3s/agent/etc/containerd/config.toml", {"k3s", "k3s-agent"}},
-    {"/var/lib/rancher/rke2/agent/etc/containerd/config.toml", {"rke2-server", "rke2-agent"}},
-    {"/etc/k0s/containerd.toml", {"k0scontroller", "k0sworker"}},
-    {"/var/snap/microk8s/current/args/containerd.toml",
-     {"snap.microk8s.daemon-containerd", "snap.microk8s.daemon-kubelite"}},
-};
-
-bool has_unit(host::Host& host, std::string_view name) {
-  return !read_unit(host, std::string(name)).path.empty();
-}
-
-/// By what is in /etc and by units: without processes that is all there is. Units say what can
-/// start; files outlive their program.
-NodeRuntime by_files(host::Host& host) {
-  const std::string basis = "no process of a runtime is seen: by names and files";
-  for (const auto& [config, units] : kDistributions) {
-    if (!is_there(host, std::string(config))) continue;
-    const auto* unit = find_where(units, [&](auto name) { return has_unit(host, name); });
-    return {.name = std::string(kContainerd),
-            .basis = basis,
-            .config = std::string(config),
-            .unit = std::string(unit == nullptr ? "" : *unit),
-            .is_within_another = true};
-  }
-  const bool crio_files = is_there(host, default_config(kCrio)) || has_names(host, kCrioDropIns);
-  const bool containerd_files = is_there(host, default_config(kContainerd));
-  bool crio = has_unit(host, kCrio);
-  bool containerd = has_unit(host, kContainerd);
-  if (crio == containerd && crio_files != containerd_files) {
-    crio = crio_files;
-    containerd = containerd_files;
-  } else if (!crio && !containerd) {
-    crio = containerd = crio_files;
-  }
-  if (crio && containerd) {
-    return {.unknown =
-                "no process tells which runtime the kubelet uses, and both containerd and "
-                "CRI-O are here"};
-  }
-  if (!crio && !containerd) return {};
-  const std::string name(crio ? kCrio : kContainerd);
-  return {.name = name, .basis = basis, .config = default_config(name), .unit = name};
 }
 
 NodeRuntime found_runtime(host::Host& host, const std::vector<Service>& services) {
@@ -427,7 +399,8 @@ NodeRuntime found_runtime(host::Host& host, const std::vector<Service>& services
   }
   if (kubelets.empty()) endpoint = endpoint_in_files(host);
   if (endpoint) return by_endpoint(host, candidates, *endpoint);
-  return candidates.empty() ? by_files(host) : by_processes(host, candidates);
+  return candidates.empty() ? runtime_by_files(host)
+                            : by_processes(host, candidates, !kubelets.empty());
 }
 
 }  // namespace
@@ -435,8 +408,15 @@ NodeRuntime found_runtime(host::Host& host, const std::vector<Service>& services
 NodeRuntime find_node_runtime(host::Host& host, const std::vector<Service>& services) {
   auto runtime = found_runtime(host, services);
   if (runtime.name != kCrio) return runtime;
-  const auto folder = argument_of(runtime.arguments, {"config-dir", "d"});
-  runtime.drop_in_folder = folder ? absolute(host, runtime.pid, *folder) : kCrioDropIns;
+  runtime.drop_in_folder = kCrioDropIns;
+  const auto* service = find_by(services, &Service::pid, runtime.pid);
+  if (service == nullptr) return runtime;
+  const auto folder = option_of_crio(host, *service, {"config-dir", "d"}, "CONTAINER_CONFIG_DIR");
+  if (folder) runtime.drop_in_folder = absolute(host, runtime.pid, *folder);
+  if (runtime.drop_in_folder.empty()) {
+    runtime.unknown = folder_of_process(runtime.pid) +
+                      " names its folder of drop-ins by a path that cannot be followed";
+  }
   return runtime;
 }
 
@@ -456,6 +436,18 @@ std::optional<std::string> argument_of(const std::vector<std::string>& arguments
     }
   }
   return value;
+}
+
+std::vector<Listener> read_listeners(host::Host& host) {
+  std::string text = file_text(host, "/proc/1/net/unix", kept_listeners);
+  if (text.empty()) text = file_text(host, "/proc/net/unix", kept_listeners);
+  std::vector<Listener> listeners;
+  for (const auto line : split(text, '\n')) {
+    const auto words = split_words(line);
+    if (words.size() == 8 && words[3] == "00010000" && is_runtimes_socket(words[7]))
+      listeners.push_back({socket_path(words[7]), std::string(words[6])});
+  }
+  return listeners;
 }
 
 std::string socket_path(std::string_view endpoint) {

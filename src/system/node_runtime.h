@@ -29,6 +29,7 @@ struct NodeRuntime {
   int pid = 0;                           ///< 0: no process of it is seen
   std::vector<std::string> arguments{};  ///< of its process, without the program
   std::string config{};                  ///< its main file, there or not
+  bool is_config_named = false;          ///< by its command line or its environment
   std::string drop_in_folder{};          ///< CRI-O's
   std::string unit{};                    ///< of systemd, without ".service"; "": not known
   /// The process is not in the unit that is named after it: it was started by K3s, MicroK8s….
@@ -44,10 +45,32 @@ struct NodeRuntime {
 /// Reads what is needed beyond `services`, which have their arguments already.
 NodeRuntime find_node_runtime(host::Host& host, const std::vector<Service>& services);
 
+/// By what is in /etc and by units: without processes that is all there is. Units say what can
+/// start; files outlive their program.
+NodeRuntime runtime_by_files(host::Host& host);
+
+/// The main file of "containerd" or "crio" where nothing names another.
+std::string default_runtime_config(std::string_view name);
+
+/// crio.conf.d(5)
+inline constexpr const char* kCrioDropIns = "/etc/crio/crio.conf.d";
+
 /// The value of an option of a Go program, "-c X", "--config X", "-config=X"; the last one counts.
 /// Absent: it has none of these names.
 std::optional<std::string> argument_of(const std::vector<std::string>& arguments,
                                        std::initializer_list<std::string_view> names);
+
+/// A Unix socket that a container runtime listens at, by its path.
+struct Listener {
+  std::string path;  ///< as socket_path() has it
+  std::string inode;
+
+  friend bool operator==(const Listener&, const Listener&) = default;
+};
+
+/// Those of the machine's network namespace: "Num RefCount Protocol Flags Type St Inode Path"
+/// (proc(5), /proc/net/unix; __SO_ACCEPTCON is 1 << 16). Empty where that cannot be read.
+std::vector<Listener> read_listeners(host::Host& host);
 
 /// The path of a socket as a program says it: "unix:///var/run/x.sock" is "/run/x.sock".
 std::string socket_path(std::string_view endpoint);

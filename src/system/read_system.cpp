@@ -6,6 +6,7 @@
 #include "base/find.h"
 #include "base/text.h"
 #include "system/gather.h"
+#include "system/kept_files.h"
 
 namespace railhead::system {
 namespace {
@@ -24,6 +25,26 @@ constexpr std::array kPartRows = {
 };
 
 constexpr const char* kNotRead = "not read";
+
+/// The path of NRI's socket, where its name is there.
+std::optional<std::string> nri_path(const System& system) {
+  for (const auto& path : places_of_socket(system.nri_place())) {
+    const auto slash = path.rfind('/');
+    const auto names =
+        system.folder(path.substr(0, slash)).value.value_or(std::vector<std::string>());
+    if (contains(names, path.substr(slash + 1))) return path;
+  }
+  return std::nullopt;
+}
+
+/// Whether somebody listens there, or may: the kernel's table counts where it has the socket of
+/// the runtime.
+bool is_listened(const System& system, const std::string& path) {
+  const auto has = [&](const std::string& one) {
+    return find_by(system.listeners, &Listener::path, one) != nullptr;
+  };
+  return !has(system.runtime.socket) || !is_runtimes_socket(path) || has(socket_path(path));
+}
 
 std::string without_end(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
@@ -95,13 +116,13 @@ std::string System::nri_place() const {
 }
 
 std::optional<std::string> System::nri_socket() const {
-  const auto place = nri_place();
-  for (const auto& path : places_of_socket(place)) {
-    const auto slash = path.rfind('/');
-    const auto names = folder(path.substr(0, slash)).value.value_or(std::vector<std::string>());
-    if (contains(names, path.substr(slash + 1))) return path;
-  }
-  return std::nullopt;
+  const auto path = nri_path(*this);
+  return path && is_listened(*this, *path) ? path : std::nullopt;
+}
+
+std::optional<std::string> System::dead_nri_socket() const {
+  const auto path = nri_path(*this);
+  return path && !is_listened(*this, *path) ? path : std::nullopt;
 }
 
 System read_system(host::Host& host, const node::Node& node, Part parts) {

@@ -4,13 +4,9 @@
 namespace railhead::system {
 namespace {
 
-bool names_config(const NodeRuntime& runtime) {
-  return argument_of(runtime.arguments, {"config", "c"}).has_value();
-}
-
 CrioFiles::Options options_of_crio(const NodeRuntime& runtime) {
   auto options = crio_options(runtime.arguments);
-  options.is_named = names_config(runtime);
+  options.is_named = runtime.is_config_named;
   if (!runtime.config.empty()) options.config = runtime.config;
   if (!runtime.drop_in_folder.empty()) options.folder = runtime.drop_in_folder;
   return options;
@@ -23,10 +19,11 @@ void read_runtime(const Gather& gather) {
   auto& system = gather.into;
   system.runtime = find_node_runtime(gather.host, system.processes.services);
   const auto& runtime = system.runtime;
+  system.listeners = read_listeners(gather.host);
   const bool is_containerd = runtime.is("containerd") && !runtime.config.empty();
   system.containerd = read_containerd_files(
       gather.host, is_containerd ? runtime.config : "/etc/containerd/config.toml",
-      is_containerd && names_config(runtime));
+      is_containerd && runtime.is_config_named);
   const bool is_crio = runtime.is("crio");
   system.crio =
       read_crio_files(gather.host, is_crio ? options_of_crio(runtime) : CrioFiles::Options());

@@ -40,8 +40,14 @@ std::string RuntimeReason::words() const {
 }
 
 std::string RuntimeAnswer::why() const {
+  const auto says_on = [](const RuntimeReason& reason) {
+    return reason.code == "enabled" || reason.code == "enabled-by-default";
+  };
+  // What says yes explains nothing where no release has it on.
+  const bool is_off = starts == Known::yes && nri == Known::no;
   std::vector<std::string> texts;
   for (const auto& reason : reasons) {
+    if (is_off && says_on(reason)) continue;
     const bool is_of_start = reason.is_failure || starts == Known::unknown;
     const bool counts =
         starts == Known::yes ? nri != Known::yes || reasons.size() == 1 : is_of_start;

@@ -128,6 +128,7 @@ struct System {
   std::vector<Unit> units;  ///< of containerd, CRI-O and the kubelet
   std::vector<BootModule> boot_modules;
   NodeRuntime runtime;  ///< that the kubelet uses
+  std::vector<Listener> listeners;
   /// What this runtime reads; the other one's are those of its default place.
   ContainerdFiles containerd;
   CrioFiles crio;
@@ -150,8 +151,11 @@ struct System {
   [[nodiscard]] RuntimeAnswer runtime_answer() const;
   /// Where its files put NRI's socket.
   [[nodiscard]] std::string nri_place() const;
-  /// The path of NRI's socket, where it is at that place. Absent: it is not there.
+  /// The path of NRI's socket, where it is at that place. Absent: it is not there, or nobody
+  /// listens.
   [[nodiscard]] std::optional<std::string> nri_socket() const;
+  /// Its path where it is there and nobody listens: who made it was ended.
+  [[nodiscard]] std::optional<std::string> dead_nri_socket() const;
 };
 
 /// How long each part took to read.

@@ -133,6 +133,13 @@ FILES = {
     "/proc/902/cmdline": f"kubelet\0--config=/var/lib/kubelet/config.yaml\0--token={CANARY}\0",
     "/proc/902/status": f"Name:\t{CANARY}\nCapEff:\t000001ffffffffff\nCapBnd:\t000001ffffffffff\nUid:\t0\t0\t0\t0\n",
     "/proc/902/limits": f"Limit {CANARY}\nMax locked memory         8388608              8388608              bytes\n",
+    "/proc/903/comm": "crio\n",
+    "/proc/903/cmdline": f"crio\0--token={CANARY}\0",
+    "/proc/903/environ": f"TOKEN={CANARY}\0CONTAINER_CONFIG_DIR=/opt/crio.d\0CONTAINER_ROOT={CANARY}\0",
+    "/proc/903/status": f"Name:\t{CANARY}\nCapEff:\t000001ffffffffff\nCapBnd:\t000001ffffffffff\nUid:\t0\t0\t0\t0\n",
+    "/proc/903/limits": f"Limit {CANARY}\nMax locked memory         8388608              8388608              bytes\n",
+    "/proc/1/net/unix": f"Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 00010000 0001 01 47 /run/{CANARY}.sock\n"
+                        "0: 2 0 00010000 0001 01 48 /run/containerd/containerd.sock\n0: 2 0 00010000 0001 01 49 /run/nri/nri.sock\n",
     "/etc/k0s/containerd.toml": CONTAINERD,
     "/etc/containerd/config.toml": CONTAINERD,
     "/opt/runtime/drop/a.toml": CONTAINERD,
@@ -148,7 +155,7 @@ FILES = {
     "/sys/kernel/debug/lnet/nis": f"nid status alive\n10.98.76.54@o2ib up -1 {CANARY}\n",
 }
 # Those whose whole text is one value that is asked for, beside the kernel's.
-PLAIN = {"/proc/900/comm", "/proc/902/comm", "/proc/901/comm"}
+PLAIN = {"/proc/900/comm", "/proc/902/comm", "/proc/901/comm", "/proc/903/comm"}
 
 
 def parsed(raw):

@@ -118,7 +118,7 @@ def main():
         for release, olds, news in zip(releases, before, after, strict=True):
             for (name, files), (state, is_changed), old, new in zip(all_trees, said, olds, news, strict=True):
                 text = files.get("config.toml") or ""
-                is_new = all(line.startswith("#") for line in text.split("\n") if line)
+                is_new = all(line.startswith("#") for line in text.split("\n") if line.strip())
                 found = faults(state, is_changed, old, new, is_new)
                 bad += bool(found)
                 if found:
@@ -134,4 +134,5 @@ def main():
     return 1 if bad else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

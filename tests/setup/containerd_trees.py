@@ -126,6 +126,20 @@ def single():
                            ("stream_processors", "{a = {args = 'x'}}"), ("plugin_dir", "1"), ("temp", "1"),
                            ("ttrpc", "{gid = 0.5}"), ("unknown", "'x'"), ("Version", "'x'"), ("VERSION", "2")):
             yield f"{number} {key} = {value}", {"config.toml": f"{v}{key} = {value}\n{ON}"}
+        yield f"{number} an escape in the name of a table", {
+            "config.toml": v + OFF.replace("nri\"]", "nr\\u0069\"]")}
+        yield f"{number} an escape elsewhere", {"config.toml": v + 'root = "/\\u0061"\n' + ON}
+        yield f"{number} only a table in the section", {"config.toml": f'{v}[plugins."{NRI}".default_validator]\nenable = true\n'}
+        yield f"{number} only a table in the later section", {
+            "config.toml": v + IMPORTS + OFF, "conf.d/60.toml": f'{v}[plugins."{NRI}".default_validator]\nenable = true\n'}
+        yield f"{number} imports of imports", {
+            "config.toml": f"{v}imports = ['a/1.toml']\n", "a/1.toml": f"{v}imports = ['../b/*.toml']\n", "b/x.toml": v + OFF}
+        yield f"{number} a folder of drop-ins in an import", {
+            "config.toml": f"{v}imports = ['a/1.toml']\n{OFF}", "a/1.toml": f"{v}imports = ['conf.d/*.toml']\n"}
+        yield f"{number} drop-ins of ours that say no", {"config.toml": v + IMPORTS, "conf.d/50-railhead-nri.toml": v + OFF}
+        yield f"{number} inside of a text", {"config.toml": f'{v}root = """/x\n[plugins."{NRI}"]\ndisable = false\n"""\n'}
+        yield f"{number} as on Google's nodes", {
+            "config.toml": f'{v}required_plugins = ["{CRI}"]\ndisabled_plugins = ["io.containerd.internal.v1.restart"]\noom_score = -999\n'}
     for value in ("'2'", "2.0", "-1", "0", "5", "99", "[2]", "true", "2020-01-01", "0x2", "1_0"):
         yield f"version = {value}", {"config.toml": f"version = {value}\n{ON}"}
         yield f"drop-in of version {value}", {

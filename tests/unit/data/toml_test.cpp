@@ -117,6 +117,13 @@ TEST(SetTomlBoolean, adds_a_table_at_the_end) {
   EXPECT_EQ(set_false("[plugins.x]\ny = 1\n"), "[plugins.x]\ny = 1\n\n" + added);
 }
 
+TEST(SetTomlBoolean, gives_a_header_to_a_table_that_only_has_tables) {
+  const std::string inner =
+      "[plugins.'io.containerd.nri.v1.nri'.default_validator]\nenable = true\n";
+  EXPECT_EQ(set_false(inner),
+            inner + "\n[plugins.\"io.containerd.nri.v1.nri\"]\n  disable = false\n");
+}
+
 TEST(SetTomlBoolean, refuses_what_would_change_more) {
   EXPECT_THAT(set_false("plugins = {x = 1}\n"), HasSubstr("cannot be set without a change"));
   EXPECT_THAT(set_false("plugins = 3\n"), HasSubstr("\"plugins\" is not a table"));

@@ -398,6 +398,107 @@ TEST(PlanRestarts, the_unit_is_that_of_the_process) {
               ElementsAre("nri.enabled parked", "service.restarted/k3s todo"));
 }
 
+TEST(PlanNri, a_socket_that_nobody_listens_at_is_none) {
+  const NodeTree tree;
+  run_containerd(tree);
+  tree.write("etc/containerd/config.toml", "version = 2\n" + std::string(kTable));
+  tree.write("run/nri/nri.sock", "");
+  const auto listens = [&](const std::string& paths) {
+    tree.write("proc/1/net/unix",
+               "Num       RefCount Protocol Flags    Type St Inode Path\n" + paths);
+    return nri(tree).state;
+  };
+  const std::string begin = "0: 00000002 00000000 00010000 0001 01 47 ";
+  const std::string containerd = begin + "/run/containerd/containerd.sock\n";
+  EXPECT_EQ(listens(containerd), StepState::parked);
+  EXPECT_EQ(listens(containerd + begin + "/var/run/nri/nri.sock\n"), StepState::done);
+  EXPECT_EQ(listens(begin + "/run/other.sock\n"), StepState::done) << "another network namespace";
+  tree.write("etc/containerd/config.toml", "version = 2\n");
+  EXPECT_EQ(listens(containerd), StepState::todo) << "it says nothing of the release";
+}
+
+TEST(PlanNri, what_the_journal_would_not_name_is_refused) {
+  const std::string off = "version = 2\n[plugins.\"io.containerd.nri.v1.nri\"]\n  disable = true\n";
+  for (const std::string path : {"srv/runtime.toml", "etc/containerd/config.conf"}) {
+    const NodeTree tree;
+    tree.write("etc/containerd/config.toml", "version = 2\nimports = ['/" + path + "']\n");
+    tree.write(path, off);
+    EXPECT_EQ(nri(tree).state, StepState::refused) << path;
+    EXPECT_THAT(nri(tree).reason, HasSubstr("/" + path));
+  }
+  const NodeTree tree;
+  tree.write("etc/containerd/config.toml", "version = 2\nimports = ['/srv/drop/*.toml']\n");
+  EXPECT_EQ(nri(tree).state, StepState::refused);
+  EXPECT_THAT(nri(tree).reason, HasSubstr("no folder /srv,"));
+  fs::create_directories(tree.at("srv/drop"));
+  EXPECT_EQ(nri(tree).state, StepState::todo);
+}
+
+TEST(PlanNri, a_link_is_of_whom_its_target_is_of) {
+  const std::string off = "version = 2\n[plugins.\"io.containerd.nri.v1.nri\"]\n  disable = true\n";
+  for (const std::string target : {"usr/share/containerd", "nix/store/x"}) {
+    const NodeTree tree;
+    tree.write(target + "/config.toml", off);
+    tree.write("etc/containerd/.keep", "");
+    fs::create_symlink("/" + target + "/config.toml", tree.at("etc/containerd/config.toml"));
+    EXPECT_EQ(nri(tree).state, StepState::refused) << target;
+    fs::remove_all(tree.at("etc/containerd"));
+    fs::create_symlink("../" + target, tree.at("etc/containerd"));
+    EXPECT_EQ(nri(tree).state, StepState::refused) << target << ", its folder";
+  }
+  const NodeTree tree;
+  tree.write("etc/eks/config.toml", off);
+  tree.write("etc/containerd/.keep", "");
+  fs::create_symlink("../eks/config.toml", tree.at("etc/containerd/config.toml"));
+  EXPECT_EQ(nri(tree).state, StepState::todo);
+}
+
+TEST(PlanNri, a_refusal_says_what_the_file_has) {
+  const NodeTree tree;
+  tree.write("etc/containerd/config.toml", "disabled_plugins = ['cri']\n");
+  const auto step = nri(tree);
+  EXPECT_EQ(step.state, StepState::refused);
+  EXPECT_THAT(step.reason, HasSubstr("config.toml:1: disabled_plugins has \"cri\""));
+  EXPECT_EQ(step.reason.find("io.containerd.grpc.v1.cri"), std::string::npos);
+  EXPECT_EQ(step.reason.find("config.toml:4"), std::string::npos) << "the edit is not in the file";
+}
+
+TEST(PlanRestarts, what_would_not_start_is_not_restarted_for_its_memory_lock) {
+  NodeTree tree;
+  run_containerd(tree);
+  tree.write("etc/systemd/system/containerd.service.d/x.conf",
+             "[Service]\nLimitMEMLOCK=infinity\n");
+  const auto want = wanted("memlock: {services: [containerd]}");
+  const auto state = [&] {
+    return step_of(make_plan(tree.machine(), want, Risk::restart).value(),
+                   "service.restarted/containerd")
+        .state;
+  };
+  EXPECT_EQ(state(), StepState::todo);
+  for (const std::string text : {"version = 5\n", "[plugins\n", "imports = ['gone.toml']\n"}) {
+    tree.write("etc/containerd/config.toml", text);
+    EXPECT_EQ(state(), StepState::refused) << text;
+  }
+  tree.write("etc/containerd/config.toml", "version = 2\n");
+  // The kubelet uses CRI-O: containerd is Docker's, and is asked all the same.
+  tree.write("proc/9/comm", "crio\n");
+  tree.write("proc/9/cmdline", "crio");
+  EXPECT_EQ(state(), StepState::todo);
+  tree.write("etc/containerd/config.toml", "version = 5\n");
+  EXPECT_EQ(state(), StepState::refused);
+  tree.write("etc/containerd/config.toml", "version = 2\n");
+  tree.write("proc/7/cmdline", std::string("containerd\0--config\0/srv/c.toml", 31));
+  EXPECT_EQ(state(), StepState::refused) << "it reads another file";
+}
+
+TEST(PlanRestarts, of_a_runtime_that_is_not_known_none_is_planned) {
+  const NodeTree tree;
+  run_containerd(tree);
+  tree.write("proc/7/cmdline", std::string("containerd\0--config\0c.toml", 26));
+  EXPECT_THAT(states(make_plan(tree.machine(), wanted("nri: true"), Risk::restart).value()),
+              ElementsAre("nri.enabled parked"));
+}
+
 TEST(PlanRestarts, dockers_containerd_is_left_alone_on_a_node_of_crio) {
   const NodeTree tree;
   run_containerd(tree);

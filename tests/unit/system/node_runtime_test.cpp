@@ -109,6 +109,61 @@ TEST(NodeRuntime, a_distributions_containerd_is_found_beside_dockers) {
   EXPECT_EQ(runtime_of(kDockers + k0s).unit, "k0sworker");
 }
 
+TEST(NodeRuntime, docker_serves_a_kubelet_without_nri) {
+  const auto used_by = [&](const std::string& entries, const std::string& arguments) {
+    return runtime_of(kDockers + entries + process(12, "kubelet", "kubelet" + arguments));
+  };
+  const auto adapter = [](const std::string& arguments) {
+    return process(9, "cri-dockerd", "cri-dockerd" + arguments, "/system.slice/cri-docker.service");
+  };
+  const std::string endpoint = " --container-runtime-endpoint=unix:///var/run/cri-dockerd.sock";
+  EXPECT_EQ(used_by(adapter(""), endpoint).name, "cri-dockerd");
+  EXPECT_EQ(used_by(adapter(" --container-runtime-endpoint fd://"), endpoint).pid, 9);
+  EXPECT_EQ(used_by(adapter(" --container-runtime-endpoint=unix:///run/x.sock"),
+                    " --container-runtime-endpoint=/run/x.sock")
+                .name,
+            "cri-dockerd");
+  const auto crio = process(10, "crio", "crio", "/system.slice/crio.service");
+  EXPECT_EQ(used_by(adapter("") + crio, " --container-runtime-endpoint=/run/crio/crio.sock").pid,
+            10);
+  EXPECT_EQ(used_by("", " --container-runtime=docker").name, "");
+  EXPECT_NE(used_by("", " --container-runtime=docker").unknown, "");
+}
+
+TEST(NodeRuntime, a_containerd_of_docker_alone_is_none_of_a_node) {
+  const auto without_cri =
+      file_entry("/etc/containerd/config.toml", "disabled_plugins = ['cri']\n");
+  const auto own =
+      process(4, "containerd", "containerd --config /var/run/docker/containerd/containerd.toml");
+  EXPECT_EQ(runtime_of(own), NodeRuntime());
+  EXPECT_EQ(runtime_of(kDockers + without_cri), NodeRuntime());
+  const auto hidden = process(12, "kubelet", "kubelet");
+  EXPECT_NE(runtime_of(own + hidden).unknown, "");
+  EXPECT_NE(runtime_of(kDockers + without_cri + hidden).unknown, "");
+  EXPECT_EQ(runtime_of(kDockers + without_cri + process(12, "kubelet", "kubelet --v=2")).pid, 3)
+      << "the kubelet says so";
+  const auto unpacked = process(
+      4, "containerd", "containerd --config /run/torcx/unpack/docker/usr/share/containerd/c.toml");
+  EXPECT_EQ(runtime_of(unpacked).pid, 4) << "only a folder is called so";
+}
+
+TEST(NodeRuntime, crio_takes_its_files_from_its_environment_too) {
+  const auto crio = [](const std::string& arguments, const std::string& environment) {
+    return runtime_of(process(9, "crio", "crio" + arguments) +
+                      file_entry("/proc/9/environ", environment));
+  };
+  std::string said = "PASSWORD=x CONTAINER_CONFIG=/a.conf CONTAINER_CONFIG_DIR=/a.d ";
+  std::ranges::replace(said, ' ', '\0');
+  EXPECT_EQ(crio("", said).config, "/a.conf");
+  EXPECT_EQ(crio("", said).drop_in_folder, "/a.d");
+  EXPECT_TRUE(crio("", said).is_config_named);
+  EXPECT_EQ(crio(" -c /b.conf -d /b.d", said).config, "/b.conf");
+  EXPECT_EQ(crio(" -c /b.conf -d /b.d", said).drop_in_folder, "/b.d");
+  EXPECT_EQ(crio("", "A=b").config, "/etc/crio/crio.conf");
+  EXPECT_FALSE(crio("", "A=b").is_config_named);
+  EXPECT_NE(crio(" --config-dir=", "A=b").unknown, "");
+}
+
 TEST(NodeRuntime, a_relative_file_is_taken_against_the_folder_of_the_process) {
   const auto found = runtime_of(process(9, "containerd", "containerd --config conf/c.toml") +
                                 "l /proc/9/cwd -> /srv/x\n");
