@@ -35,13 +35,29 @@ bool is_in_files(const Plan& plan, std::string_view id) {
   return step == nullptr || step->state == StepState::done || waits_for_restart(*step);
 }
 
+/// What a file says, without comments and places: a restart reads no more. Of one that cannot be
+/// parsed its text.
+void add_content(const data::Value& value, std::string& text) {
+  text += std::to_string(static_cast<unsigned>(value.kind)) + (value.quoted ? "'" : "") +
+          std::to_string(value.scalar.size()) + ":" + value.scalar;
+  for (const auto& item : value.items) add_content(item, text);
+  for (const auto& entry : value.entries) {
+    text += entry.key + "\n";
+    add_content(entry.value, text);
+  }
+  text += ")";
+}
+
 /// A hash of all that the unit reads anew when it is restarted.
 std::string hash_of_files(const Situation& situation, const std::string& unit) {
   const auto limit = system::read_unit(*situation.machine.host, unit);
   std::string text = limit.memlock_path + "\n" + limit.memlock + "\n";
   if (situation.system.runtime.unit == unit) {
-    for (const auto& file : files_of_runtime(situation.system))
-      text += file.path + "\n" + file.text;
+    for (const auto& file : files_of_runtime(situation.system)) {
+      text += file.path + "\n";
+      if (file.content.value) add_content(*file.content.value, text);
+      if (!file.content.value) text += file.text;
+    }
   }
   return hash_of(text);
 }

@@ -341,12 +341,16 @@ NodeRuntime by_endpoint(host::Host& host, const std::vector<Candidate>& candidat
   return runtime;
 }
 
-/// Docker's daemon gives its containerd a file of its own; Docker's package has one for it without
-/// CRI.
+/// Docker's daemon gives its containerd a file of its own, in its folder or in that of its snap;
+/// Docker's package has one without CRI.
 bool is_dockers(const Candidate& candidate) {
-  constexpr std::string_view kFolder = "/docker/containerd/";
-  return !candidate.has_cri || candidate.address.find(kFolder) != std::string::npos ||
-         candidate.config.find(kFolder) != std::string::npos;
+  constexpr std::array<std::string_view, 3> kFolders = {"/docker/containerd/", "/snap/docker/",
+                                                        "/snap.docker/"};
+  const auto is_below = [&](std::string_view folder) {
+    return candidate.address.find(folder) != std::string::npos ||
+           candidate.config.find(folder) != std::string::npos;
+  };
+  return !candidate.has_cri || std::ranges::any_of(kFolders, is_below);
 }
 
 /// By the names of processes: CRI-O serves a kubelet only, containerd also Docker.

@@ -381,8 +381,10 @@ TEST(PlanRestarts, one_that_did_not_help_is_not_planned_again) {
   const auto again = step_of(make_plan(tree.machine(), want, Risk::restart).value(), id);
   EXPECT_EQ(again.state, StepState::parked);
   EXPECT_THAT(again.reason, HasSubstr("journalctl -b -u containerd.service"));
-  tree.write("etc/containerd/config.toml", "# edited\n" + config);
-  EXPECT_EQ(planned(), StepState::todo) << "its file is another one";
+  tree.write("etc/containerd/config.toml", "# generated at 10:01\n" + config);
+  EXPECT_EQ(planned(), StepState::parked) << "its file says the same";
+  tree.write("etc/containerd/config.toml", config + "socket_path = '/run/x.sock'\n");
+  EXPECT_EQ(planned(), StepState::todo) << "its file says something else";
   tree.write("etc/containerd/config.toml", config);
   tree.write("proc/sys/kernel/random/boot_id", "two\n");
   EXPECT_EQ(planned(), StepState::todo) << "the machine was booted";

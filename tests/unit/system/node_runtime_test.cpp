@@ -136,6 +136,9 @@ TEST(NodeRuntime, a_containerd_of_docker_alone_is_none_of_a_node) {
   const auto own =
       process(4, "containerd", "containerd --config /var/run/docker/containerd/containerd.toml");
   EXPECT_EQ(runtime_of(own), NodeRuntime());
+  EXPECT_EQ(runtime_of(process(4, "containerd",
+                               "containerd --config /var/snap/docker/9/run/containerd.toml")),
+            NodeRuntime());
   EXPECT_EQ(runtime_of(kDockers + without_cri), NodeRuntime());
   const auto hidden = process(12, "kubelet", "kubelet");
   EXPECT_NE(runtime_of(own + hidden).unknown, "");
