@@ -74,7 +74,7 @@ class DealBuilder {
       for (const auto& group : make_groups()) deal_to(group);
     }
     find_spares();
-    if (!node_.gpus.empty()) add_warnings(node_, topology_, found_, deal_);
+    if (!node_.gpus.empty()) add_warnings(node_, topology_, deal_);
     return std::move(deal_);
   }
 
@@ -90,8 +90,6 @@ class DealBuilder {
     for (auto& card : make_cards(node_, compute, capabilities)) {
       deal_.cards.push_back(std::move(card.nics));
     }
-    found_ = deal_.cards.size();
-    for (const auto& role : deal_.roles) found_ += role.role == Role::unused ? 1 : 0;
   }
 
   /// Cards of which one is expected to be up are one to the deal, in the place of the first.
@@ -262,7 +260,6 @@ class DealBuilder {
   const node::Node& node_;
   const topology::Topology& topology_;
   Deal deal_;
-  std::size_t found_ = 0;          ///< compute cards, and NICs that are unused by design
   std::vector<std::size_t> load_;  ///< GPUs that have a card, by card
 };
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <map>
 
+#include "affinity/shortage.h"
 #include "affinity/wording.h"
 #include "base/contains.h"
 #include "base/sort_unique.h"
 #include "base/text.h"
+#include "node/unread.h"
 
 namespace railhead::affinity {
 namespace {
@@ -55,7 +57,7 @@ bool is_place_taken(const node::Node& node, const topology::Topology& topology, 
 }
 
 void miss_nics(const node::Node& node, const topology::Topology& topology, Deal& deal) {
-  if (deal.cards.empty()) return;
+  if (deal.cards.empty() || node::unread_nic(node) != nullptr) return;
   topology::Relation own = topology::Relation::sys;
   for (std::size_t g = 0; g < deal.gpus.size(); ++g) {
     if (!shares(deal, g)) own = std::min(own, deal.gpus[g].nearness.relation);
@@ -82,13 +84,6 @@ void miss_nics(const node::Node& node, const topology::Topology& topology, Deal&
     deal.warnings.push_back(missing_nic_text(node, missing));
     deal.missing.push_back(std::move(missing));
   }
-}
-
-void compare_with_type(const topology::Topology& topology, std::size_t found, Deal& deal) {
-  if (found >= topology.machine_nics) return;
-  deal.warnings.push_back(topology.machine + " has " +
-                          counted(topology.machine_nics, "compute NIC") + ", of which " +
-                          std::to_string(found) + (found == 1 ? " is here" : " are here"));
 }
 
 bool has_numa_node(const node::Node& node, const node::PciAddress& address) {
@@ -138,11 +133,12 @@ std::string missing_nic_text(const node::Node& node, const MissingNic& missing) 
          "): is a NIC missing?";
 }
 
-void add_warnings(const node::Node& node, const topology::Topology& topology, std::size_t found,
-                  Deal& deal) {
+void add_warnings(const node::Node& node, const topology::Topology& topology, Deal& deal) {
   doubt_roles(node, deal);
   miss_nics(node, topology, deal);
-  compare_with_type(topology, found, deal);
+  if (auto text = shortage_text(node, topology, deal); !text.empty()) {
+    deal.warnings.push_back(std::move(text));
+  }
   name_chance(node, topology, deal);
 }
 

@@ -6,9 +6,7 @@
 namespace railhead::affinity {
 
 /// Adds to a finished deal of a node with GPUs what a person should look at: roles in doubt, NICs
-/// that seem to be missing, and what is left to chance, which makes its confidence low. `found`:
-/// compute cards, those that are unused by design among them.
-void add_warnings(const node::Node& node, const topology::Topology& topology, std::size_t found,
-                  Deal& deal);
+/// that seem to be missing, and what is left to chance, which makes its confidence low.
+void add_warnings(const node::Node& node, const topology::Topology& topology, Deal& deal);
 
 }  // namespace railhead::affinity

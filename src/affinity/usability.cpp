@@ -3,6 +3,8 @@
 
 #include "affinity/affinity.h"
 #include "affinity/expectations.h"
+#include "base/find.h"
+#include "node/unread.h"
 
 namespace railhead::affinity {
 namespace {
@@ -13,13 +15,29 @@ std::string port_text(const node::Port& port) {
   return name + " is " + std::string(to_string(*port.state));
 }
 
-Usability usability_of_nic(const node::Nic& nic, const ExpectedNic& expected, bool devices_known) {
+/// `absent`, or that it could not be read at a path with this end.
+std::string absent_text(const node::Node& node, std::string_view end, std::string absent) {
+  const auto* problem =
+      find_where(node.problems, [&](const node::Problem& one) { return one.path.ends_with(end); });
+  return problem == nullptr ? std::move(absent) : problem->path + ": " + problem->what;
+}
+
+Usability usability_of_nic(const node::Node& node, const node::Nic& nic,
+                           const ExpectedNic& expected) {
   if (expected.unused != nullptr) return {false, unused_text(*expected.unused)};
-  if (!nic.registered) return {false, "no RDMA driver is bound"};
+  if (!nic.registered) {
+    const auto* problem = node::unread_rdma_device(node, nic);
+    return {false,
+            problem == nullptr ? "no RDMA driver is bound" : problem->path + ": " + problem->what};
+  }
   if (nic.elsewhere) return {false, "its RDMA device is in another network namespace"};
-  if (devices_known && nic.uverbs.empty())
-    return {false, "it has no uverbs device (is ib_uverbs loaded?)"};
-  if (nic.ports.empty()) return {false, "it has no ports"};
+  if (node.devices_known && nic.uverbs.empty()) {
+    return {false, absent_text(node, "/infiniband_verbs",
+                               "it has no uverbs device (is ib_uverbs loaded?)")};
+  }
+  if (nic.ports.empty()) {
+    return {false, absent_text(node, "/" + nic.name + "/ports", "it has no ports")};
+  }
   const bool active = std::ranges::any_of(
       nic.ports, [](const node::Port& port) { return port.state == node::PortState::active; });
   if (active) return {true, "", false, too_slow(nic, expected)};
@@ -38,7 +56,7 @@ std::vector<Usability> usability_of(const node::Node& node,
   std::vector<Usability> all;
   all.reserve(node.nics.size());
   for (std::size_t i = 0; i < node.nics.size(); ++i) {
-    all.push_back(usability_of_nic(node.nics[i], expected[i], node.devices_known));
+    all.push_back(usability_of_nic(node, node.nics[i], expected[i]));
   }
   return all;
 }

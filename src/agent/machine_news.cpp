@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "affinity/shortage.h"
 #include "base/contains.h"
+#include "node/unread.h"
 
 namespace railhead::agent {
 namespace {
@@ -117,6 +119,11 @@ decltype(Metrics::nic_missing)::Now missing_nics(const inject::DecisionTable& ta
       now.add(1, metrics::Label<"gpu">(table.node().gpus[gpu].pci.str()));
     }
   }
+  const auto& deal = table.deal();
+  if (deal.missing.empty() && !deal.cards.empty() &&
+      !affinity::shortage_text(table.node(), table.topology(), deal).empty()) {
+    now.add(1, metrics::Label<"gpu">("any"));
+  }
   return now;
 }
 
@@ -125,6 +132,7 @@ decltype(Metrics::nic_missing)::Now missing_nics(const inject::DecisionTable& ta
 void publish_machine(const inject::DecisionTable& table, Metrics& metrics) {
   metrics.node_gpus.set(table.node().gpus.size());
   metrics.node_problems.set(table.node().problems.size());
+  metrics.node_unread.set(node::unread_device(table.node()) != nullptr ? 1 : 0);
   const topology::Topology& topology = table.topology();
   decltype(Metrics::topology_info)::Now info;
   info.add(1, metrics::Label<"source">(to_string(topology.source)),

@@ -73,7 +73,9 @@ struct Metrics : metrics::MetricRegistry {
                                                 "port of its card, can carry traffic, else 0."};
   metrics::Gauge<metrics::Label<"gpu">> nic_missing{
       *this, "railhead_nic_missing",
-      "1 for each GPU, by PCI address, whose NIC seems to have fallen off the bus."};
+      "1 for each GPU, by PCI address, whose NIC seems to have fallen off the bus; any: the type "
+      "of "
+      "machine has more NICs, and where they are missing is not known."};
   metrics::Counter<label::Nic, label::Port, label::Direction> port_bytes{
       *this, "railhead_port_bytes_total",
       "Bytes through a port; of an Ethernet port those of RDMA alone."};
@@ -95,6 +97,10 @@ struct Metrics : metrics::MetricRegistry {
                                                          "Rate of a port's link in Gbit/s."};
   metrics::Gauge<> node_problems{*this, "railhead_node_problems",
                                  "Facts of the node that could not be read or are malformed."};
+  metrics::Gauge<> node_unread{
+      *this, "railhead_node_unread",
+      "1 where a device, or a folder of devices, could not be read, else 0: what the node has is "
+      "not known."};
   metrics::Counter<label::Cause> node_reads{*this, "railhead_node_reads_total",
                                             "Times the node was read, by what caused it."};
   metrics::Counter<label::Cause> node_read_failures{

@@ -82,6 +82,8 @@ class Findings {
   /// All of them; where there is nothing to look at, one SKIP of `whole` that says so.
   [[nodiscard]] std::vector<Finding> take(std::string_view whole);
 
+  [[nodiscard]] bool empty() const { return all_.empty(); }
+
  private:
   Finding& add(State state, std::string subject, EvidenceList evidence);
 

@@ -96,6 +96,8 @@ void numa(const Machine& machine, Findings& found) {
                  {{path, std::to_string(*numa_node)}});
     } else if (const auto* problem = machine.problem_with("/" + nic.pci->str() + "/numa_node")) {
       found.unknown(nic.name, path + ": " + problem->what, {{path, "", problem->what}});
+    } else if (machine.function(n) == nullptr) {
+      found.unknown(nic.name, pci_path(*nic.pci, "") + " is not seen", {{path, ""}});
     } else {
       found.warn(nic.name, "no NUMA node", "a NUMA node", {{path, "-1"}});
     }

@@ -135,6 +135,15 @@ void judge_down(const Machine& machine, std::size_t n, const node::Port& port, F
   explain(port, finding);
 }
 
+/// Of an attribute below /sys/class/infiniband that is not known: it could not be read, is
+/// malformed, or is not there.
+void say_unread(const Machine& machine, const std::string& subject, const std::string& path,
+                Findings& found) {
+  const auto* problem = machine.problem_below(path);
+  found.unknown(subject, path + (problem ? ": " + problem->what : " is missing"),
+                {{path, "", problem ? problem->what : ""}});
+}
+
 void port_state(const Machine& machine, Findings& found) {
   for (std::size_t n = 0; n < machine.node.nics.size(); ++n) {
     const auto& nic = machine.node.nics[n];
@@ -148,12 +157,13 @@ void port_state(const Machine& machine, Findings& found) {
       continue;
     }
     if (!machine.carries_traffic(n)) continue;
+    if (nic.ports.empty()) {
+      say_unread(machine, nic.name, "/sys/class/infiniband/" + nic.name + "/ports", found);
+    };
     for (const auto& port : nic.ports) {
       const auto path = port_path(nic, port, "state");
       if (!port.state) {
-        const auto* problem = machine.unreadable(path);
-        found.unknown(port_name(nic, port), path + (problem ? ": " + problem->what : " is missing"),
-                      {{path, "", problem ? problem->what : ""}});
+        say_unread(machine, port_name(nic, port), path, found);
       } else if (is_active(port)) {
         found.pass(port_name(nic, port), "ACTIVE", {{path, raw_state(port)}});
       } else {
@@ -215,7 +225,7 @@ void judge_rate(const Machine& machine, std::size_t n, const node::Port& port, F
   const Evidence evidence{port_path(nic, port, "rate"), port.rate_text.value_or("")};
   const auto subject = port_name(nic, port);
   if (!port.rate_gbps) {
-    found.unknown(subject, evidence.path + " is missing", {evidence});
+    say_unread(machine, subject, evidence.path, found);
     return;
   }
   const auto observed = gbps_text(*port.rate_gbps);
@@ -256,17 +266,23 @@ bool has_full_pkey(const node::Port& port) {
   return std::ranges::any_of(port.pkeys, [](std::uint16_t pkey) { return (pkey & 0x8000U) != 0; });
 }
 
+/// 0xffff is the permissive one, to which a port is reset (Linux include/rdma/ib_verbs.h,
+/// IB_LID_PERMISSIVE).
+bool is_lid(std::uint32_t lid) {
+  return lid != 0 && lid != 0xffff;
+}
+
 void judge_fabric(const Machine& machine, const node::Nic& nic, const node::Port& port,
                   Findings& found) {
   const auto subject = port_name(nic, port);
-  const auto* problem =
-      machine.problem_with("/" + nic.name + "/ports/" + std::to_string(port.number) + "/pkeys/");
+  const auto* problem = machine.problem_below(port_path(nic, port, "pkeys"));
   const Evidence lid{port_path(nic, port, "lid"), "0x" + to_hex(port.lid.value_or(0), 4)};
   const Evidence sm{port_path(nic, port, "sm_lid"), "0x" + to_hex(port.sm_lid.value_or(0), 4)};
   if (!port.lid || !port.sm_lid) {
-    found.unknown(subject, lid.path + " or sm_lid is missing", {{lid.path, ""}});
-  } else if (*port.lid == 0 || *port.sm_lid == 0) {
-    found.fail(subject, "lid " + lid.value + ", sm_lid " + sm.value, "both not 0", {lid, sm});
+    say_unread(machine, subject, (port.lid ? sm : lid).path, found);
+  } else if (!is_lid(*port.lid) || !is_lid(*port.sm_lid)) {
+    found.fail(subject, "lid " + lid.value + ", sm_lid " + sm.value, "both not 0 and not 0xffff",
+               {lid, sm});
   } else if (!has_full_pkey(port) && problem != nullptr) {
     found.unknown(subject, problem->path + ": " + problem->what,
                   {{problem->path, "", problem->what}});
@@ -313,8 +329,7 @@ void guid(const Machine& machine, Findings& found) {
     const auto path = "/sys/class/infiniband/" + nic.name + "/node_guid";
     const auto* function = machine.function(n);
     if (!nic.node_guid) {
-      const auto* problem = machine.unreadable(path);
-      found.unknown(nic.name, path + " is missing", {{path, "", problem ? problem->what : ""}});
+      say_unread(machine, nic.name, path, found);
     } else if (const auto* other = same_guid(machine, nic);
                other != nullptr && *nic.node_guid != kZeroGuid) {
       auto& finding = found.warn(nic.name, "the GUID of " + other->name, "one of its own",
@@ -408,7 +423,8 @@ constexpr std::array kLinkChecks = {
           .what = "The fabric behind an InfiniBand port has a subnet manager, and lets it talk.",
           .source = "/sys/class/infiniband/*/ports/*/{lid,sm_lid,pkeys}",
           .rule =
-              "PASS: lid and sm_lid not 0, and a full-member pkey; FAIL: one of the first is 0; "
+              "PASS: lid and sm_lid not 0, and a full-member pkey; FAIL: one of the first is 0 or "
+              "0xffff; "
               "WARN: limited member only",
           .effect = "no route on the fabric -> queue pairs time out (status 12)",
           .remedy = "See that a subnet manager runs and knows this port; one partition for all "

@@ -77,6 +77,15 @@ const node::Problem* Machine::problem_with(std::string_view part) const {
                     [&](const auto& one) { return one.path.find(part) != std::string::npos; });
 }
 
+const node::Problem* Machine::problem_below(std::string_view class_path) const {
+  constexpr std::string_view kClass = "/sys/class";
+  if (class_path.starts_with(kClass)) class_path.remove_prefix(kClass.size());
+  const auto folder = std::string(class_path) + "/";
+  return find_where(node.problems, [&](const node::Problem& one) {
+    return one.path.ends_with(class_path) || one.path.find(folder) != std::string::npos;
+  });
+}
+
 std::optional<bool> Machine::has_module(std::string_view name) const {
   return system.has_module(name);
 }

@@ -91,6 +91,10 @@ class Machine {
   /// What could not be read, or is malformed, with this in its path.
   [[nodiscard]] const node::Problem* problem_with(std::string_view part) const;
 
+  /// The same at a path below /sys/class or further down. What is read has the path to which the
+  /// link of its device leads, which ends alike.
+  [[nodiscard]] const node::Problem* problem_below(std::string_view class_path) const;
+
   /// Whether a kernel module is there, loaded or built in. Absent where that is not known.
   [[nodiscard]] std::optional<bool> has_module(std::string_view name) const;
 };

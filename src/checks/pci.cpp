@@ -7,11 +7,13 @@
 #include <set>
 #include <utility>
 
+#include "affinity/shortage.h"
 #include "base/find.h"
 #include "base/text.h"
 #include "checks/groups.h"
 #include "checks/pci_config.h"
 #include "node/rdma_models.h"
+#include "node/unread.h"
 #include "topology/known_machine.h"
 
 namespace railhead::checks {
@@ -56,7 +58,7 @@ std::string where_nics_are_missing(const Machine& machine, const topology::Known
 /// where its address is known, and one that says whose is missing where it is not.
 bool judge_known(const Machine& machine, const topology::KnownMachine& known,
                  const Evidence& evidence, Findings& found) {
-  const auto count = machine.compute_nics();
+  const auto count = affinity::nics_of_type(machine.deal);
   const auto missing =
       topology::missing_functions(known, machine.node, &topology::KnownSwitch::nics);
   const auto expected = nics_text(known) + " of " + known.name;
@@ -116,12 +118,10 @@ void say_that_none_is_there(const Machine& machine, const Evidence& seen, Findin
 
 void nic_present(const Machine& machine, Findings& found) {
   const auto* folder = "/sys/bus/pci/devices";
-  for (const auto* path : {folder, "/sys/class/infiniband"}) {
-    if (const auto* problem = machine.unreadable(path)) {
-      found.unknown(kNode, problem->path + ": " + problem->what,
-                    {{problem->path, "", problem->what}});
-      return;
-    }
+  if (const auto* problem = node::unread_nic(machine.node)) {
+    found.unknown(kNode, problem->path + ": " + problem->what,
+                  {{problem->path, "", problem->what}});
+    return;
   }
   const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
   const auto count = machine.compute_nics();

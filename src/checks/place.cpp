@@ -8,6 +8,7 @@
 #include "affinity/capability.h"
 #include "base/text.h"
 #include "checks/groups.h"
+#include "node/unread.h"
 
 namespace railhead::checks {
 namespace {
@@ -89,12 +90,10 @@ void management_nic(const Machine& machine, Findings& found) {
 void missing_nic(const Machine& machine, Findings& found) {
   const auto* folder = "/sys/bus/pci/devices";
   const auto& deal = machine.deal;
-  for (const auto* path : {folder, "/sys/class/infiniband"}) {
-    if (const auto* problem = machine.unreadable(path)) {
-      found.unknown(kNode, problem->path + ": " + problem->what,
-                    {{problem->path, "", problem->what}});
-      return;
-    }
+  if (const auto* problem = node::unread_nic(machine.node)) {
+    found.unknown(kNode, problem->path + ": " + problem->what,
+                  {{problem->path, "", problem->what}});
+    return;
   }
   if (machine.node.gpus.empty() || deal.cards.empty()) return;
   const Evidence evidence{folder, counted(deal.cards.size(), "compute NIC") + ", " +

@@ -79,11 +79,6 @@ void gid(const Machine& machine, Findings& found) {
     const auto& nic = machine.node.nics[n];
     const auto subject = port_name(nic, port);
     const Evidence folder{port_path(nic, port, "gids"), counted(port.gids.size(), "entry")};
-    if (const auto* problem = machine.unreadable(folder.path)) {
-      found.unknown(subject, folder.path + ": " + problem->what,
-                    {{folder.path, "", problem->what}});
-      return;
-    }
     if (port.gids.empty() && nic.netdevs.empty()) {
       found.unknown(subject, "its netdev is not here; GIDs are those of a pod, perhaps", {folder});
       return;
@@ -95,6 +90,9 @@ void gid(const Machine& machine, Findings& found) {
     const auto* local = find_where(port.gids, is_v2);
     if (good != nullptr) {
       judge_taken(machine, n, port, *good, found);
+    } else if (const auto* problem = machine.problem_below(folder.path)) {
+      found.unknown(subject, problem->path + ": " + problem->what,
+                    {{problem->path, "", problem->what}});
     } else if (local != nullptr) {
       found.warn(subject, "link-local RoCE v2 only", "the GID of an IP address",
                  {gid_evidence(nic, port, *local)});

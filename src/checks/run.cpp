@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "checks/check.h"
 #include "checks/groups.h"
+#include "node/unread.h"
 
 namespace railhead::checks {
 namespace {
@@ -72,6 +73,14 @@ void leave_out(const Check& check, std::vector<Finding>& findings) {
   findings.push_back(rest.take(kNode).front());
 }
 
+/// What such a check looks at is missed where PCI functions or RDMA devices cannot be read.
+bool is_about_devices(const Check& check) {
+  constexpr std::array<std::string_view, 4> kWords = {"NIC", "GPU", "port", "RDMA device"};
+  return check.scope == Scope::node && std::ranges::any_of(kWords, [&](std::string_view word) {
+           return check.about.find(word) != std::string_view::npos;
+         });
+}
+
 /// A guest's owner reaches no card, slot or cable.
 void hand_to_provider(Finding& finding) {
   if (finding.remedy_class != RemedyClass::hardware) return;
@@ -83,6 +92,11 @@ void hand_to_provider(Finding& finding) {
 std::vector<Finding> findings_of(const Check& check, const Machine& machine) {
   Findings found(check);
   check.look(machine, found);
+  const auto* unread = is_about_devices(check) ? node::unread_nic(machine.node) : nullptr;
+  if (unread != nullptr && found.empty()) {
+    found.skip(std::string(kNode), "whether there is a " + std::string(check.about) +
+                                       " here is not known: " + unread->path + ": " + unread->what);
+  }
   auto all = found.take(kNode);
   if (machine.node.hypervisor) std::ranges::for_each(all, hand_to_provider);
   return all;

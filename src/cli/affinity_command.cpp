@@ -7,6 +7,8 @@
 #include "cli/command.h"
 #include "cli/describe.h"
 #include "inject/codes.h"
+#include "inject/memlock.h"
+#include "node/unread.h"
 #include "topology/layout.h"
 
 namespace railhead::cli {
@@ -190,6 +192,13 @@ void add_container(const node::Node& node, const inject::Decision& decision,
     report.json["env"][name] = value;
     lines.push_back(name + "=" + value);
   }
+  const auto& memlock = decision.adjustment.memlock_bytes;
+  report.json["memlock"] = nullptr;
+  if (memlock) {
+    report.json["memlock"] =
+        *memlock == container::kUnlimited ? "unlimited" : std::to_string(*memlock);
+    lines.push_back("memlock " + inject::memlock_text(*memlock));
+  }
   const auto others = names_of(node, apart.nics);
   report.json["ownNetwork"] = {{"nics", others}, {"reason", apart.reason_code}};
   if (apart.nics != decision.nics) {
@@ -240,7 +249,7 @@ Result<int> print_affinity(const Invocation& invocation, const AffinityFlags& fl
   }
   const auto selection =
       affinity::select(table.node(), table.topology(), table.deal(), table.usable(), gpus);
-  if (report.json["nics"].empty() && unread_nics(table.node()) != nullptr) {
+  if (report.json["nics"].empty() && node::unread_nic(table.node()) != nullptr) {
     return invocation.print(report, kExitCannotTell);
   }
   const bool is_well = !report.json["nics"].empty() && lost_nic_lines(table, selection).empty();

@@ -8,6 +8,7 @@
 #include "host/host.h"
 #include "host/input_file.h"
 #include "node/rdma_models.h"
+#include "node/unread.h"
 #include "options/options.h"
 #include "topology/layout.h"
 
@@ -136,7 +137,7 @@ void add_fail_on_option(CLI::App& app, std::string& fail_on) {
 
 std::vector<std::string> no_rdma_lines(const node::Node& node) {
   if (!node.nics.empty()) return {};
-  if (const auto* problem = unread_nics(node)) {
+  if (const auto* problem = node::unread_nic(node)) {
     return {"whether this node has an RDMA device is not known: " + problem->path + ": " +
             problem->what};
   }

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "affinity/shortage.h"
 #include "base/contains.h"
-#include "base/find.h"
 #include "base/text.h"
+#include "node/unread.h"
 #include "report/report.h"
 #include "shell/exit_code.h"
 #include "topology/layout.h"
@@ -133,7 +134,8 @@ std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table,
   for (const auto& choice : selection.gpus) {
     for (const auto nic : choice.lost) {
       const auto& trouble = table.trouble_of(nic);
-      if (trouble.empty()) continue;
+      const bool is_known = unread_rdma_device(node, node.nics[nic]) == nullptr;
+      if (trouble.empty() || !is_known) continue;
       lines.push_back(gpu_label(node.gpus[choice.gpu]) + " lacks " + node.nics[nic].name + ": " +
                       trouble);
     }
@@ -152,20 +154,18 @@ std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table,
 std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table) {
   std::vector<std::size_t> gpus(table.node().gpus.size());
   std::iota(gpus.begin(), gpus.end(), std::size_t{0});
-  return lost_nic_lines(
+  auto lines = lost_nic_lines(
       table, affinity::select(table.node(), table.topology(), table.deal(), table.usable(), gpus));
-}
-
-const node::Problem* unread_nics(const node::Node& node) {
-  return find_where(node.problems, [](const node::Problem& problem) {
-    return problem.kind == node::Problem::Kind::unreadable &&
-           (problem.path == "/sys/class/infiniband" || problem.path == "/sys/bus/pci/devices");
-  });
+  // A type may be sold without NICs, and lacks none then.
+  if (table.deal().cards.empty()) return lines;
+  auto text = affinity::shortage_text(table.node(), table.topology(), table.deal());
+  if (!text.empty()) lines.push_back(std::move(text));
+  return lines;
 }
 
 int exit_code_for(const node::Node& node, bool is_well) {
   if (!is_well) return shell::kExitProblem;
-  return unread_nics(node) != nullptr ? shell::kExitCannotTell : shell::kExitOk;
+  return unread_device(node) != nullptr ? shell::kExitCannotTell : shell::kExitOk;
 }
 
 std::vector<std::string> problem_lines(const node::Node& node) {

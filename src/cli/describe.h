@@ -67,15 +67,11 @@ std::vector<std::string> namespace_lines(const node::Node& node);
 /// each. What an exclusive pool keeps for its own pods is none of them.
 std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table,
                                         const affinity::Selection& selection);
-/// The same for all GPUs of the node.
+/// The same for all GPUs of the node, and whether its type of machine has more NICs.
 std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table);
 
-/// What keeps the node's NICs from being known: a folder that they are in could not be read.
-/// nullptr: they are known.
-const node::Problem* unread_nics(const node::Node& node);
-
 /// kExitOk, kExitProblem where something is wrong, or kExitCannotTell where nothing is seen to be
-/// wrong and the node's NICs are not known.
+/// wrong and a device, or a folder of devices, could not be read.
 int exit_code_for(const node::Node& node, bool is_well);
 
 /// What could not be read or is malformed, one line each.

@@ -68,8 +68,8 @@ bool is_problem(const proof::NfsUse& use) {
   return use.verdict == proof::NfsVerdict::fallback || use.verdict == proof::NfsVerdict::absent;
 }
 
-int exit_code(const std::vector<proof::JudgedNfs>& judged) {
-  int code = kExitOk;
+int exit_code(const std::vector<proof::JudgedNfs>& judged, bool is_all_known) {
+  int code = is_all_known ? kExitOk : kExitCannotTell;
   for (const auto& [mount, use] : judged) {
     if (is_problem(use)) return kExitProblem;
     if (use.verdict == proof::NfsVerdict::unknown) code = kExitCannotTell;
@@ -77,8 +77,10 @@ int exit_code(const std::vector<proof::JudgedNfs>& judged) {
   return code;
 }
 
+/// `warnings`: what keeps mounts or declarations from being known.
 int show(const Invocation& invocation, const std::string& node,
          const std::vector<proof::JudgedNfs>& judged, std::vector<std::string> warnings) {
+  const bool is_all_known = warnings.empty();
   report::Report report;
   report.json = report::make_document("NfsMounts");
   report.json["node"] = node;
@@ -94,7 +96,7 @@ int show(const Invocation& invocation, const std::string& node,
   report.json["warnings"] = warnings;
   report.add(std::move(rows), "no NFS mount on this node");
   report.note("WARNINGS", std::move(warnings));
-  return invocation.print(report, exit_code(judged));
+  return invocation.print(report, exit_code(judged, is_all_known));
 }
 
 struct NfsFlags {

@@ -178,7 +178,8 @@ void add_nics_command(CLI::App& program, Invocation& invocation) {
   add_watch_option(*app, invocation);
   app->footer(
       "Exit codes: 0 ok; 1 a NIC that is due to a GPU is missing or cannot carry traffic; 2 the\n"
-      "machine cannot be read.\n"
+      "machine, or a device of it, cannot be read.\n"
+      "The MTU of a port is not in sysfs: ibv_devinfo asks the device.\n"
       "-o nfd prints the labels that nfd.file of the agent has for node-feature-discovery.\n"
       "Examples: railhead nics -o wide\n"
       "          railhead nics -o json | jq -r '.nics[] | select(.usable | not) | .name'");

@@ -152,12 +152,11 @@ bool wants_third_look(const proof::PodsView& view) {
          });
 }
 
-int exit_code(const proof::PodsView& view) {
-  const auto& pods = view.pods;
+int exit_code(const proof::PodsView& view, const node::Node& node) {
   if (any_fallback(view)) return kExitProblem;
-  const bool unknown = std::ranges::any_of(
-      pods, [](const auto& pod) { return pod.verdict == proof::Verdict::unknown; });
-  return unknown || (pods.empty() && !view.complete) ? kExitCannotTell : kExitOk;
+  const bool is_unknown = std::ranges::any_of(
+      view.pods, [](const auto& pod) { return pod.verdict == proof::Verdict::unknown; });
+  return is_unknown || !view.complete ? kExitCannotTell : exit_code_for(node, true);
 }
 
 /// A rank that says RDMA is evidence, also where another line of the log may say TCP.
@@ -270,7 +269,8 @@ Result<int> show_pods(const Invocation& invocation, const PodsFlags& flags,
       return pod.record.pod_namespace != flags.name_space;
     });
   }
-  return invocation.print(pods_report(view, table->node(), time, flags), exit_code(view));
+  return invocation.print(pods_report(view, table->node(), time, flags),
+                          exit_code(view, table->node()));
 }
 
 }  // namespace
@@ -305,7 +305,8 @@ void add_pods_command(CLI::App& program, Invocation& invocation) {
   app->add_flag("--all", flags->all, "containers without GPUs, NICs and RDMA objects, too");
   app->add_flag("--explain", flags->explain, "show the evidence for each verdict");
   app->footer(
-      "Exit codes: 0 ok, 1 a container fell back to TCP silently, 2 a verdict is unknown.\n"
+      "Exit codes: 0 ok, 1 a container fell back to TCP silently, 2 a verdict is unknown,\n"
+      "or not everything could be seen.\n"
       "Examples: railhead pods -n training --explain\n"
       "          railhead pods -w -o wide");
   invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {

@@ -164,6 +164,7 @@ report::Report pools_report(const inject::DecisionTable& table, const pools::Poo
   report.json["conflicts"] = table.pools().conflicts;
   report.json["warnings"] = specs.warnings;
   report.json["leftOut"] = specs.left_out;
+  report.json["problems"] = problems_json(table.node());
   report.add(pools_table(table, wide), "no pool is configured");
   report.note("", no_rdma_lines(table.node()));
   report.note("EMPTY", std::move(empty));
@@ -171,7 +172,9 @@ report::Report pools_report(const inject::DecisionTable& table, const pools::Poo
   if (wide && !reasons.rows.empty()) report.sections.push_back({"NOT IN A POOL", reasons, {}});
   report.note("CONFLICTS", table.pools().conflicts);
   report.note("LEFT OUT", specs.left_out);
-  report.note("WARNINGS", specs.warnings);
+  auto warnings = specs.warnings;
+  for (auto& line : problem_lines(table.node())) warnings.push_back(std::move(line));
+  report.note("WARNINGS", std::move(warnings));
   return report;
 }
 

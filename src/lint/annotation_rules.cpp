@@ -68,13 +68,17 @@ void malformed(const Given& given, Found& found) {
   }
 }
 
+/// `meant`: what it is meant to be; "" where it can be anything.
+std::string no_annotation(const std::string& meant) {
+  return " is no annotation of Railhead" +
+         (meant.empty() ? "" : "; did you mean " + in_quotes(meant, 128) + "?");
+}
+
 void near_miss(const Given& given, Found& found) {
   for_each_annotation(given, [&](const Pod& pod, const data::Value::Entry& entry) {
     const auto meant = inject::meant_annotation(entry.key);
     if (!meant) return;
-    found.add(*pod.object, &entry,
-              in_quotes(entry.key, 128) + " is no annotation of Railhead" +
-                  (meant->empty() ? "" : "; did you mean " + in_quotes(*meant, 128) + "?"));
+    found.add(*pod.object, &entry, in_quotes(entry.key, 128) + no_annotation(*meant));
   });
 }
 
@@ -149,11 +153,13 @@ void misplaced(const Given& given, Found& found) {
     const auto* own = below(pod.object->root, {"metadata", "annotations"});
     if (own == nullptr) continue;
     for (const auto& entry : own->entries) {
-      if (!inject::is_looked_at(entry.key) && entry.key != inject::kNetworksAnnotation) continue;
+      const auto meant = inject::meant_annotation(entry.key);
+      if (!meant && !inject::is_looked_at(entry.key)) continue;
       if (pod.annotation(entry.key) != nullptr) continue;
       found.add(*pod.object, &entry,
                 in_quotes(entry.key, 128) + " stands at the " + pod.object->kind +
-                    " and not in its pods' template");
+                    " and not in its pods' template" +
+                    (meant ? ", and" + no_annotation(*meant) : ""));
     }
   }
 }

@@ -93,7 +93,8 @@ std::optional<std::string> read_rate(Reader& reader, const std::string& path);
 inline constexpr std::tuple kNicAttributes{
     // read_nic() looks at it first: an entry without it may have gone.
     Attribute{&NicAttributes::node_type, "node_type", nullptr, "", Identifier::none},
-    Attribute{&NicAttributes::node_guid, "node_guid", read_guid, "nodeGuid", Identifier::guid},
+    Attribute{&NicAttributes::node_guid, "node_guid", read_guid, "nodeGuid", Identifier::guid,
+              "NODE GUID"},
     Attribute{&NicAttributes::sys_image_guid, "sys_image_guid", read_guid, "sysImageGuid",
               Identifier::guid},
     Attribute{&NicAttributes::firmware, "fw_ver", read_text, "firmware", Identifier::none,
@@ -113,8 +114,8 @@ inline constexpr std::tuple kPortAttributes{
     // read_ports() takes it from the text below.
     Attribute{&PortAttributes::rate_gbps, "", nullptr, "rateGbps", Identifier::none},
     Attribute{&PortAttributes::rate_text, "rate", read_rate, "rate", Identifier::none},
-    Attribute{&PortAttributes::lid, "lid", read_number, "lid", Identifier::none},
-    Attribute{&PortAttributes::sm_lid, "sm_lid", read_number, "smLid", Identifier::none},
+    Attribute{&PortAttributes::lid, "lid", read_number, "lid", Identifier::none, "LID"},
+    Attribute{&PortAttributes::sm_lid, "sm_lid", read_number, "smLid", Identifier::none, "SM LID"},
     // read_ports() reads both when it knows the link layer.
     Attribute{&PortAttributes::gids, "gids", nullptr, "gids", Identifier::gid},
     Attribute{&PortAttributes::pkeys, "pkeys", nullptr, "pkeys", Identifier::none},

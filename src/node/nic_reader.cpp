@@ -87,12 +87,16 @@ void take_sub_function(Reader& reader, const ClassEntry& entry, Nic& nic) {
   if (number) nic.sf_number = static_cast<unsigned>(*number);
 }
 
-/// An entry that is not an RDMA device at all (no ports, no node_type) has gone meanwhile.
+/// An entry that is not an RDMA device at all (no ports, no node_type) has gone meanwhile, or is
+/// not seen.
 std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry) {
   Nic nic;
   nic.name = entry.name;
   nic.node_type = read_node_type(reader, entry.path + "/node_type");
-  if (!nic.node_type && !reader.list(entry.path)) return std::nullopt;
+  if (!nic.node_type && !reader.list(entry.path)) {
+    reader.unseen("/sys/class/infiniband/" + entry.name, entry.path);
+    return std::nullopt;
+  }
   read_attributes(kNicAttributes, reader, entry.path, nic);
   nic.pci = entry.pci;
   take_sub_function(reader, entry, nic);

@@ -278,6 +278,7 @@ PciList::Function PciList::read_function(Reader& reader, const std::string& name
       identify_virtual(reader, function) || identify(reader, function.path, function.device);
   // Now, while its folder is at hand; bridges when it is known what hangs below them.
   if (function.found && is_interesting(function.device)) read_details(reader, function);
+  if (!function.found && !reader.list(function.path)) reader.unseen(bus_path, function.path);
   function.problems = reader.take_problems();
   return function;
 }

@@ -170,6 +170,11 @@ void Reader::malformed(const std::string& path, std::string what) {
   add({Problem::Kind::malformed, path, std::move(what)});
 }
 
+void Reader::unseen(const std::string& link_path, const std::string& folder) {
+  if (!link(link_path)) return;
+  add({Problem::Kind::unreadable, link_path, "it leads to " + folder + ", which cannot be read"});
+}
+
 void Reader::report(const std::vector<Problem>& problems) {
   for (const auto& problem : problems) add(problem);
 }

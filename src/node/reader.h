@@ -64,6 +64,11 @@ class Reader {
 
   void malformed(const std::string& path, std::string what);
 
+  /// Says of a device that is listed, and whose folder could not be, that it was not seen, if its
+  /// link is still there. A device that goes loses the link first (device_del() in Linux
+  /// drivers/base/core.c), so that one that leads to nothing is a part of /sys that is missing.
+  void unseen(const std::string& link, const std::string& folder);
+
   /// Adds what was found at an earlier reading of a part.
   void report(const std::vector<Problem>& problems);
 

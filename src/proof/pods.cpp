@@ -165,6 +165,10 @@ class Judgement {
       view_.warnings.push_back("what was given to " + counted(unreadable_bundles_, "container") +
                                " cannot be read: " + unreadable_bundle_);
     }
+    if (!now_.containers.empty() && !now_.asked_ticks) {
+      view_.complete = false;
+      view_.warnings.emplace_back("uptime cannot be read: how old containers are is not known");
+    }
     for (const auto& device : now_.devices) {
       const auto& regions = device.memory_regions;
       if (regions.state == usage::TableState::read || regions.state == usage::TableState::gone)

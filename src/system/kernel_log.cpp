@@ -48,7 +48,13 @@ void read_kernel_log(const Gather& gather) {
   const auto text = fact_of(path, gather.host.read_keeping(path, kept_kernel_log));
   auto& log = gather.into.kernel_log;
   log.error = text.error;
-  if (text.value) log.value = parse_kernel_log(*text.value);
+  if (!text.value) return;
+  auto lines = parse_kernel_log(*text.value);
+  if (lines.empty()) {
+    log.error = "it has no line";  // a kernel that runs has written some
+  } else {
+    log.value = std::move(lines);
+  }
 }
 
 }  // namespace railhead::system

@@ -412,6 +412,13 @@ class KubeDoctor(unittest.TestCase):
         self.assertEqual("FAIL kube.resources gpu-1/rdma/ib: 0 of 8 can be allocated", said.stdout.splitlines()[0])
         self.assertEqual(1, said.returncode)
 
+    def test_a_warning_fails_where_that_is_asked_for(self):
+        self.objects["Node"][0] = node("gpu-1", ("8", "7"))
+        codes = {severity: self.run_it("--fail-on", severity)[0].returncode for severity in ("fail", "warn")}
+        self.assertEqual({"fail": 0, "warn": 1}, codes)
+        self.setUp()
+        self.assertEqual(0, self.run_it("--fail-on", "warn")[0].returncode)
+
     def test_the_page_has_every_check(self):
         self.assertEqual(PAGE.read_text(), page(), "check.py --bless writes it")
 

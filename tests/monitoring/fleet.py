@@ -34,6 +34,7 @@ FAULTS: dict[str, tuple[int, str, Value]] = {
     "RailheadPortDown": (5, 'railhead_port_active{nic="mlx5_0",port="1"', breaks),
     "RailheadComputeNicDown": (20, 'railhead_compute_nic_usable{nic="mlx5_1"}', always(0)),
     "RailheadNicMissing": (21, 'railhead_nic_missing{gpu="0000:c3:00.0"}', always(1)),
+    "RailheadMachineUnread": (22, "railhead_node_unread", always(1)),
     "RailheadLinkFlapping": (6, 'railhead_port_link_downs_total{nic="mlx5_0",port="1"}', grows),
     "RailheadNotConnected": (7, "railhead_nri_connected", always(0)),
     "RailheadNotEnrolled": (8, 'railhead_kubelet_enrolled{pool="rdma.io/hca"}', always(0)),

@@ -28,6 +28,7 @@ LINES_SHOWN = 5  # of a machine
 COMMANDS = list(SHAPES)
 PLAIN = ["nics", "affinity"]  # of which the page has the longer form
 AS_YAML = ["topology", "nics", "affinity --explain"]  # lists in lists, nothing in them, null
+UNREAD = {"broken-host"}  # not all of its devices can be read
 
 
 def ask(railhead, machine, command):
@@ -107,11 +108,12 @@ def check(railhead, machine):
         return ["it has no page: ./dev bless"]
     shown = list(read_page(page.read_text()))
     printed = {command: lines for command, lines, _ in shown}
-    endings = {command.split()[0]: ending for command, _, ending in shown}
+    endings = {"pools": "exit 2\n" if machine.stem in UNREAD else ""}
+    endings |= {command.split()[0]: ending for command, _, ending in shown}
     said = {command: ask(railhead, machine, command) for command in (
         *PLAIN, *(f"{command} -o json" for command in COMMANDS), *(f"{command} -o yaml" for command in AS_YAML))}
     wrong = [f"{command}: it ends with {ending!r}" for command, (_, ending) in said.items()
-             if ending != endings.get(command.split()[0], "")]
+             if ending != endings[command.split()[0]]]
     printed |= {command: said[command][0].splitlines() for command in PLAIN}
     try:
         documents = {command: json.loads(said[f"{command} -o json"][0]) for command in COMMANDS}

@@ -86,13 +86,16 @@ NIC_COLUMNS = {
     "USABLE": lambda nic, port: usable_text(nic, port),
     "DEVICES": lambda nic, port: ",".join(device["path"].rpartition("/")[2] for device in nic["devices"]),
     "PHYS": lambda nic, port: port["physState"],
+    "LID": lambda nic, port: port["lid"],
+    "SM LID": lambda nic, port: port["smLid"],
+    "NODE GUID": lambda nic, port: nic["nodeGuid"],
     "FIRMWARE": lambda nic, port: nic["firmware"],
     "TYPE": lambda nic, port: nic["hcaType"],
     "ROLE BECAUSE": lambda nic, port: nic["roleReason"],
     "NO POOL BECAUSE": lambda nic, port: "" if nic["pools"] else "; ".join(
         f"{pool}: {reason}" for pool, reason in nic["notInPool"].items()),
 }
-NO_PORT = dict.fromkeys(["number", "state", "rateGbps", "linkLayer", "physState"])
+NO_PORT = dict.fromkeys(["number", "state", "rateGbps", "linkLayer", "physState", "lid", "smLid"])
 
 
 def nics_text(nics, wide):
@@ -127,6 +130,8 @@ def affinity_text(affinity, nics, explain):
         lines += ["", source(affinity)] if nics["nics"] else []
     lines = lines + ([] if nics["nics"] else ["", *no_rdma(nics)])
     gets = affinity["devices"] + [f"{name}={value}" for name, value in affinity["env"].items()]
+    if affinity["memlock"] is not None:
+        gets.append(f"memlock {affinity['memlock']}" + ("" if affinity["memlock"] == "unlimited" else " bytes"))
     own = affinity["ownNetwork"]
     if own["nics"] != affinity["nics"]:
         gets.append(f"with a network of its own: {', '.join(own['nics']) or 'no NIC (' + own['reason'] + ')'}")

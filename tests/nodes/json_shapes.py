@@ -46,7 +46,7 @@ SHAPES = {
                  "warnings": [TEXT], "problems": PROBLEMS},
     "affinity --explain": {
         **document("Affinity"), **ORIGIN, "gpus": [{**GPU, "nics": [CHOICE]}], "nics": [TEXT], "devices": [TEXT],
-        "env": {str: TEXT}, "ownNetwork": {"nics": [TEXT], "reason": TEXT}, "computeNics": NUMBER, "nicsPerGpu": NUMBER,
+        "env": {str: TEXT}, "memlock": MAYBE_TEXT, "ownNetwork": {"nics": [TEXT], "reason": TEXT}, "computeNics": NUMBER, "nicsPerGpu": NUMBER,
         "explanation": [{"pci": TEXT, "step": TEXT, "nics": [EXPLAINED]}], "warnings": [TEXT]},
     "nics": {
         **document("Nics"), "rdmaNamespaces": {"shared", "exclusive", None},
@@ -63,7 +63,7 @@ SHAPES = {
                    "devices": NUMBER, "health": {"link", "device"}, "narrow": FLAG, "source": TEXT, "where": MAYBE_TEXT,
                    "remarks": [TEXT], "members": [MEMBER]}],
         "functions": [{"id": TEXT, "kind": FUNCTION, "nics": [TEXT], **MEMBERSHIP}], "conflicts": [TEXT],
-        "warnings": [TEXT], "leftOut": [TEXT]},
+        "warnings": [TEXT], "leftOut": [TEXT], "problems": PROBLEMS},
 }
 
 

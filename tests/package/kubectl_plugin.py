@@ -96,7 +96,7 @@ class Plugin(unittest.TestCase):
         page = ill + self.WELL.replace("nri_connected 1", "nri_connected 0")
         self.assertTrue(self.fleet(page, False, "--output=wide")[1].endswith(
             " not-ready,not-connected,unhealthy-devices,silent-fallback"))
-        many = "".join(f'railhead_port_active{{nic="mlx5_{n}",port="1"}} 0\n' for n in range(1000))
+        many = "railhead_node_gpus 8\n" + "".join(f'railhead_port_active{{nic="mlx5_{n}",port="1"}} 0\n' for n in range(1000))
         self.assertTrue(self.fleet(many, True, "-o", "wide")[1].endswith(",mlx5_10/1,... ok"))
 
     def test_nodes_keep_their_order_and_the_head_can_be_left_out(self) -> None:
@@ -214,11 +214,12 @@ class Plugin(unittest.TestCase):
         self.assertEqual((0, "node-1 true 8 7/8 1/1 a/b=100/100 - containerd/2.4.2 0.1.0"), self.fleet(unlooked))
         for page in (unlooked, self.WELL.partition("railhead_pods_reads")[0], self.WELL + "railhead_pods_complete 0\n"):
             self.assertIsNone(self.document([page])["nodes"][0]["silentFallbacks"])
-        self.assertEqual((0, "node-1 true - - - - - - 0.1.0"), self.fleet('railhead_build_info{version="0.1.0"} 1\n'))
+        self.assertEqual((2, "node-1 true - - - - - - 0.1.0"), self.fleet('railhead_build_info{version="0.1.0"} 1\n'))
         found = self.document(['railhead_build_info{version="0.1.0"} 1\n', None, ""])["nodes"]
         for key in ("gpus", "nics", "ports", "portsDown", "nicsDown", "nicsMissing", "resources", "silentFallbacks", "connected", "runtime"):
             self.assertEqual([None] * 3, [one[key] for one in found], key)
-        self.assertEqual([[], None, None], [one["problems"] for one in found])
+        self.assertEqual([None] * 3, [one["problems"] for one in found])
+        self.assertEqual(["unknown", "unknown", "no-agent"], [one["health"] for one in found])
         self.assertEqual((2, "node-1 true ? ? ? ? ? ? ?"), self.fleet("<html>no page of an agent</html>"))
         self.assertEqual((0, "node-1 true 0 0/0 - - - - -"), self.fleet("railhead_node_gpus 0\n"), "a machine without NICs was read")
 
@@ -240,6 +241,13 @@ class Plugin(unittest.TestCase):
         self.assertEqual((["nic-down"], None, None), tuple(self.document([old])["nodes"][0][key] for key in ("problems", "nicsDown", "nicsMissing")))
         by_design = self.WELL + usable + 'railhead_node_nics{role="compute",usable="false"} 2\n'
         self.assertEqual([], self.document([by_design])["nodes"][0]["problems"])
+
+    def test_a_machine_that_cannot_be_read_is_no_health(self) -> None:
+        page = self.WELL + "railhead_node_unread 1\n"
+        self.assertEqual((1, "node-1 true - - 1/1 a/b=100/100 0 containerd/2.4.2 0.1.0"), self.fleet(page))
+        node = self.document([page])["nodes"][0]
+        self.assertEqual((["unread"], None, None, None), tuple(node[key] for key in ("problems", "gpus", "nics", "nicsDown")))
+        self.assertEqual(0, self.fleet(self.WELL + "railhead_node_unread 0\n")[0])
 
     def test_a_pod_with_the_label_is_no_agent(self) -> None:
         cluster = Cluster()

@@ -120,6 +120,26 @@ TEST(MachineNews, dealt_nics_that_are_down_and_missing_ones_are_samples) {
   EXPECT_THAT(samples(whole, "railhead_nic_missing", "1"), IsEmpty());
 }
 
+TEST(MachineNews, a_folder_that_cannot_be_read_is_said) {
+  const auto unread_of = [](const std::string& text) {
+    agent::Metrics metrics;
+    auto node = node::read_node(*snapshot::SnapshotHost::parse(text).value());
+    agent::publish_machine({std::move(node), {}, {}}, metrics);
+    return metrics.node_unread.value();
+  };
+  const auto* nothing = "railhead-snapshot 1\nd /sys/class\n";
+  EXPECT_EQ(unread_of(nothing), 0);
+  EXPECT_EQ(unread_of(std::string(nothing) + "e /sys/class/infiniband EACCES\n"), 1);
+}
+
+TEST(MachineNews, a_type_that_has_more_nics_is_a_sample) {
+  auto node = node::read_node(*snapshot::SnapshotHost::parse(machine_text("aws-p5")).value());
+  node.nics.pop_back();
+  const inject::DecisionTable table(std::move(node), {}, {});
+  EXPECT_THAT(samples(table, "railhead_nic_missing", "1"), ElementsAre("any"));
+  EXPECT_THAT(samples(table_of("aws-p5"), "railhead_nic_missing", "1"), IsEmpty());
+}
+
 TEST(MachineNews, a_nic_that_no_gpu_has_is_no_sample) {
   const auto table = table_of("nics-only");
   EXPECT_THAT(samples(table, "railhead_compute_nic_usable", "0"), IsEmpty());

@@ -97,6 +97,22 @@ std::string at_nic3(const std::string& file) {
   return std::string(kNic3) + "/" + file;
 }
 
+/// Where nobody may look into its folder.
+Lines unread_nic3() {
+  Lines lines = {"UNKNOWN host.readable /sys/bus/pci/devices/0000:40:00.0",
+                 "UNKNOWN host.readable /sys/class/infiniband/mlx5_3",
+                 "UNKNOWN host.readable " + std::string(kNic3)};
+  for (const auto* file :
+       {"class", "infiniband/mlx5_3", "infiniband/mlx5_3/node_type", "infiniband_mad/issm3/ibdev",
+        "infiniband_mad/umad3/ibdev", "infiniband_verbs/uverbs3/ibdev", "net/ibp64s0/flags",
+        "net/ibp64s0/master", "net/ibp64s0/operstate", "uevent"}) {
+    lines.push_back("UNKNOWN host.readable " + at_nic3(file));
+  }
+  lines.emplace_back("UNKNOWN pci.nic-present node");
+  lines.emplace_back("UNKNOWN topo.missing-nic node");
+  return lines;
+}
+
 /// Its bridges, from the root port down.
 std::vector<std::string> bridges_of_nic3() {
   std::vector<std::string> folders;
@@ -136,6 +152,32 @@ const std::vector<Fault>& faults() {
       {"a port waits for the subnet manager",
        [](Patient& p) { p.text(port3("state"), "2: INIT"); },
        {"FAIL link.port-state mlx5_3/1", "SKIP link.rate mlx5_3/1", "SKIP link.sm mlx5_3/1"}},
+      {"a port is armed",
+       [](Patient& p) { p.text(port3("state"), "3: ARMED"); },
+       {"FAIL link.port-state mlx5_3/1", "SKIP link.rate mlx5_3/1", "SKIP link.sm mlx5_3/1"}},
+      {"a port has the LID of none",
+       [](Patient& p) { p.text(port3("lid"), "0xffff"); },
+       {"FAIL link.sm mlx5_3/1"}},
+      {"the subnet manager has the LID of none",
+       [](Patient& p) { p.text(port3("sm_lid"), "0xffff"); },
+       {"FAIL link.sm mlx5_3/1"}},
+      {"a NIC without a folder of ports",
+       [](Patient& p) { p.drop(at_nic3("infiniband/mlx5_3/ports")); },
+       {"UNKNOWN link.port-state mlx5_3"}},
+      {"ports that cannot be listed",
+       [](Patient& p) {
+         const auto ports = at_nic3("infiniband/mlx5_3/ports");
+         p.drop(ports).unreadable(ports, "EACCES");
+       },
+       {"UNKNOWN host.readable " + at_nic3("infiniband/mlx5_3/ports"),
+        "UNKNOWN link.port-state mlx5_3"}},
+      {"a NIC whose folder is not there",
+       [](Patient& p) { p.drop(kNic3); },
+       {"UNKNOWN host.readable /sys/bus/pci/devices/0000:40:00.0",
+        "UNKNOWN host.readable /sys/class/infiniband/mlx5_3", "UNKNOWN pci.nic-present node",
+        "UNKNOWN topo.missing-nic node"}},
+      {"a NIC whose folder cannot be read",
+       [](Patient& p) { p.drop(kNic3).unreadable(kNic3, "EACCES"); }, unread_nic3()},
       {"a port does not tell its state",
        [](Patient& p) { p.unreadable(port3("state"), "EIO"); },
        {"UNKNOWN host.readable " + port3("state"), "UNKNOWN link.port-state mlx5_3/1"}},
@@ -231,6 +273,7 @@ const std::vector<Fault>& faults() {
        [](Patient& p) {
          p.drop(at_nic3("infiniband")).drop(at_nic3("infiniband_verbs"));
          p.drop(at_nic3("infiniband_mad")).drop(at_nic3("driver"));
+         p.drop("/sys/class/infiniband/mlx5_3");
          p.replace(at_nic3("uevent"), "DRIVER=mlx5_core\n", "");
        },
        {"FAIL pci.nic-driver 0000:40:00.0", "SKIP link.port-state 0000:40:00.0",
@@ -707,6 +750,7 @@ const std::vector<Fault>& faults() {
        {"UNKNOWN gdr.route node"}},
       {"the kernel's log is closed", [](Patient& p) { p.unreadable("/dev/kmsg", "EPERM"); },
        unknown_log()},
+      {"the kernel's log is empty", [](Patient& p) { p.bytes("/dev/kmsg", ""); }, unknown_log()},
       {"changes of RoCE links that cannot be read",
        [](Patient& p) { p.unreadable("/dev/kmsg", "EPERM"); }, unknown_log_and_flaps(),
        "hgx-h100-roce", roce},
@@ -734,6 +778,18 @@ const std::vector<Fault>& faults() {
          }
        },
        {"WARN roce.gid mlx5_0/1"},
+       "hgx-h100-roce",
+       roce},
+      {"a RoCE port whose GIDs cannot be read",
+       [](Patient& p) {
+         const auto state = p.paths("infiniband/mlx5_0/ports/1/state").at(0);
+         const auto gids = state.substr(0, state.size() - 5) + "gids";
+         p.drop(gids).unreadable(gids, "EACCES");
+       },
+       {"UNKNOWN host.readable "
+        "/sys/devices/pci0000:15/0000:15:01.0/0000:16:00.0/0000:17:02.0/0000:1a:00.0/infiniband/"
+        "mlx5_0/ports/1/gids",
+        "UNKNOWN roce.gid mlx5_0/1"},
        "hgx-h100-roce",
        roce},
       {"a RoCE port whose netdev is away",

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "unit/cli/program.h"
+#include "unit/cli/text_file.h"
 
 namespace railhead::test {
 namespace {
@@ -21,6 +22,15 @@ TEST(AffinityCommand, some_of_the_gpus_get_their_nics_and_no_others) {
   EXPECT_EQ(document["devices"],
             data::Json({"/dev/infiniband/uverbs2", "/dev/infiniband/rdma_cm"}));
   EXPECT_EQ(document["env"]["NCCL_IB_HCA"], "=mlx5_2:1");
+}
+
+TEST(AffinityCommand, says_how_much_memory_may_be_locked) {
+  EXPECT_EQ(affinity("dgx-h100", "0").json()["memlock"], "unlimited");
+  EXPECT_THAT(run_on("dgx-h100", "affinity").out, HasSubstr("\nmemlock unlimited\n"));
+  EXPECT_EQ(affinity("gpus-only", "0").json()["memlock"], nullptr);
+  const TextFile config("injection: {memlockCap: 1Gi}\n");
+  const auto capped = run_on("dgx-h100", "affinity", {"--config", config.path(), "-o", "json"});
+  EXPECT_EQ(capped.json()["memlock"], "1073741824");
 }
 
 TEST(AffinityCommand, says_what_a_pod_with_a_network_of_its_own_gets) {

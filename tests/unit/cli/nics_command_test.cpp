@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 #include "unit/cli/program.h"
 #include "unit/cli/text_file.h"
+#include "unit/node/hosts.h"
 
 namespace railhead::test {
 namespace {
@@ -45,6 +48,25 @@ TEST(NicsCommand, labels_have_the_exit_code_of_the_table) {
   const auto said = run({"nics", "--snapshot", "/no/such.node", "-o", "nfd"});
   EXPECT_EQ(said.code, cli::kExitCannotTell);
   EXPECT_EQ(said.out, "");
+}
+
+TEST(NicsCommand, say_that_a_type_of_machine_has_more) {
+  std::stringstream machine(machine_text("aws-p5"));
+  std::string lost;  // without the links that lead to one NIC
+  for (std::string line; std::getline(machine, line);) {
+    const bool leads_there = line.starts_with("l ") && line.find("0000:4f:00.0") != line.npos;
+    if (!leads_there) lost += line + "\n";
+  }
+  const TextFile file(lost);
+  EXPECT_EQ(run_on("aws-p5", "nics").code, cli::kExitOk);
+  for (const auto* command : {"nics", "topology"}) {
+    const auto said = run({command, "--snapshot", file.path(), "-o", "json"});
+    EXPECT_EQ(said.code, cli::kExitProblem) << command;
+    EXPECT_EQ(said.json()["warnings"].size(), 1U) << command;
+  }
+  const TextFile config("roles: [{name: rdmap80s0, role: storage}]\n");
+  const auto whole = run_on("aws-p5", "nics", {"--config", config.path()});
+  EXPECT_EQ(whole.code, cli::kExitOk) << "the operator gave one another role";
 }
 
 TEST(NicsCommand, shows_what_the_operator_expects_of_them) {

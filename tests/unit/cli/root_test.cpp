@@ -4,10 +4,14 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "unit/cli/program.h"
 #include "unit/cli/text_file.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/node/hosts.h"
 
 namespace railhead::test {
 namespace {
@@ -141,6 +145,72 @@ TEST(Unread, folder_of_nics_is_not_no_nic) {
     EXPECT_EQ(said.code, 2) << command;
     EXPECT_THAT(said.out, HasSubstr("not known: /sys/class/infiniband")) << command;
   }
+}
+
+TEST(Unread, folder_of_rdma_devices_does_not_unbind_drivers) {
+  std::stringstream machine(machine_text("dgx-h100"));
+  std::string text;
+  for (std::string line; std::getline(machine, line);) {
+    if (!line.starts_with("l /sys/class/infiniband/")) text += line + "\n";
+  }
+  const TextFile unread(text + "e /sys/class/infiniband EACCES\n");
+  for (const auto* command : {"nics", "topology", "affinity"}) {
+    EXPECT_EQ(run({command, "--snapshot", unread.path()}).code, 2) << command;
+  }
+}
+
+TEST(Unread, device_is_not_no_device) {
+  for (const auto* path : {"/sys/class/infiniband/mlx5_0", "/sys/class/net", "/sys/bus/pci/devices",
+                           "/sys/bus/pci/devices/0000:18:00.0"}) {
+    const TextFile unread("railhead-snapshot 1\nd /sys/class\ne " + std::string(path) +
+                          " EACCES\n");
+    for (const auto* command : {"nics", "topology", "affinity", "pools"}) {
+      const auto said = run({command, "--snapshot", unread.path(), "-o", "json"});
+      EXPECT_EQ(said.code, 2) << command << " " << path;
+      const auto document = said.json();
+      EXPECT_THAT(document[command == std::string("affinity") ? "warnings" : "problems"].dump(),
+                  HasSubstr(path))
+          << command;
+    }
+  }
+}
+
+TEST(Unread, tree_without_its_devices_is_not_a_node_without_nics) {
+  const auto machine = TextFile(
+      "railhead-snapshot 1\n"
+      "l /sys/class/infiniband/mlx5_0 -> ../../devices/pci0000:15/0000:18:00.0/infiniband/mlx5_0\n"
+      "l /sys/bus/pci/devices/0000:18:00.0 -> ../../../devices/pci0000:15/0000:18:00.0\n");
+  for (const auto* command : {"nics", "topology", "affinity", "pools", "doctor"}) {
+    EXPECT_EQ(run({command, "--snapshot", machine.path(), "-o", "json"}).code, 2) << command;
+  }
+}
+
+std::string pods_machine() {
+  std::ifstream file(source_dir() + "/tests/pods/two-pods.node");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+TEST(Unread, uptime_leaves_the_age_of_containers_open) {
+  auto text = pods_machine();
+  const std::string entry = "f /proc/uptime 16\n1000.00 3000.00\n\n";
+  text.replace(text.find(entry), entry.size(), "e /proc/uptime EACCES\n");
+  const TextFile unread(text);
+  const auto said = run({"pods", "--snapshot", unread.path(), "-o", "json"});
+  EXPECT_EQ(said.code, 2);
+  EXPECT_EQ(said.json()["complete"], false);
+}
+
+TEST(Unread, folder_of_nics_leaves_pods_open) {
+  const TextFile unread(pods_machine() + "e /sys/class/infiniband EACCES\n");
+  EXPECT_EQ(run({"pods", "--snapshot", unread.path()}).code, 2);
+}
+
+TEST(Unread, declarations_leave_nfs_open) {
+  const std::string mounts = "t /proc/1/mountstats device a mounted on / with fstype ext4\n";
+  const TextFile read("railhead-snapshot 1\nd /sys/class\n" + mounts);
+  EXPECT_EQ(run({"nfs", "--snapshot", read.path()}).code, 0);
+  const TextFile unread("railhead-snapshot 1\nd /sys/class\n" + mounts + "e /etc/fstab EACCES\n");
+  EXPECT_EQ(run({"nfs", "--snapshot", unread.path()}).code, 2);
 }
 
 TEST(OptionsBeforeTheCommand, are_the_commands) {

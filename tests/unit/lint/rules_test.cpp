@@ -381,6 +381,20 @@ TEST(LintRules, the_domain_of_virtual_functions_is_that_of_their_operator) {
   EXPECT_EQ(with_domain("openshift.io", "ops", deployment), both);
 }
 
+TEST(LintRules, what_is_misplaced_may_be_misspelt_too) {
+  const auto job = [](const std::string& own, const std::string& of_pods) {
+    return rules_of("kind: Job\nmetadata: {name: j, annotations: {" + own +
+                    "}}\nspec: {template: {metadata: {annotations: {" + of_pods +
+                    "}}, spec: {containers: [{name: c}]}}}\n");
+  };
+  for (const auto* own : {"rdma: required", "railhead.io/rdma: required",
+                          "rdma.railhaed.io/pod: required", "railhead.io/what: x"}) {
+    EXPECT_EQ(job(own, "a: b"), std::set<std::string>{"annotation.misplaced"}) << own;
+    EXPECT_EQ(job(own, own), std::set<std::string>{"annotation.near-miss"}) << own;
+  }
+  EXPECT_EQ(job("example.com/rdma: required", "a: b"), std::set<std::string>());
+}
+
 TEST(LintRules, a_network_of_several_interfaces_is_complained_of_once) {
   const auto count = [](const std::string& list) {
     const auto text = pod("", "", "    k8s.v1.cni.cncf.io/networks: '" + list + "'\n") +

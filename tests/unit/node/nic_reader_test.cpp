@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "node/unread.h"
 #include "unit/sysfs_tree.h"
 
 namespace railhead::node {
@@ -149,11 +150,21 @@ TEST(NicReader, the_netdev_below_a_soft_device_gives_it_no_position) {
   EXPECT_EQ(node.nics[1].numa_node, std::nullopt);
 }
 
-TEST(NicReader, an_entry_that_leads_nowhere_is_not_there) {
+TEST(NicReader, a_link_that_leads_nowhere_is_a_device_that_is_not_seen) {
   const auto node = node_of(
-      "l /sys/class/infiniband/gone0 -> ../../devices/pci0000:15/0000:18:00.0/infiniband/gone0\n");
+      "l /sys/class/infiniband/ib0 -> ../../devices/pci0000:15/0000:18:00.0/infiniband/ib0\n");
   EXPECT_THAT(node.nics, IsEmpty());
-  EXPECT_THAT(node.problems, IsEmpty());
+  ASSERT_EQ(node.problems.size(), 1U);
+  EXPECT_EQ(node.problems[0].path, "/sys/class/infiniband/ib0");
+  EXPECT_EQ(unread_nic(node), &node.problems[0]);
+}
+
+TEST(NicReader, a_function_whose_link_leads_nowhere_is_not_seen) {
+  const auto node =
+      node_of("l /sys/bus/pci/devices/0000:18:00.0 -> ../../../devices/pci0000:15/0000:18:00.0\n");
+  ASSERT_EQ(node.problems.size(), 1U);
+  EXPECT_EQ(node.problems[0].path, "/sys/bus/pci/devices/0000:18:00.0");
+  EXPECT_EQ(unread_nic(node), &node.problems[0]);
 }
 
 TEST(NicReader, zero_guids_are_values_and_broken_ones_are_problems) {
