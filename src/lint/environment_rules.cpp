@@ -77,6 +77,22 @@ bool has_longer_names(std::string_view name) {
   return !number.empty() && number != "0";
 }
 
+constexpr std::string_view kNoName = " \t\"'*?[]";  ///< no device has one of these in its name
+
+/// Source: NCCL src/misc/utils.cc, parseStringList(): all between two commas is the name.
+void no_name(const Given& given, Found& found) {
+  constexpr std::string_view kList = "NCCL_IB_HCA";
+  for_each_user(given, [&](const Pod& pod, const Container& container) {
+    const auto list = transports::nccl_list(variable(container, kList));
+    for (const auto& entry : list.entries) {
+      if (entry.name.find_first_of(kNoName) == std::string_view::npos) continue;
+      found.add(*pod.object, place_of_variable(container, kList),
+                std::string(kList) + " has " + in_quotes(entry.name));
+      return;
+    }
+  });
+}
+
 void beginning(const Given& given, Found& found) {
   constexpr std::string_view kList = "NCCL_IB_HCA";
   for_each_user(given, [&](const Pod& pod, const Container& container) {
@@ -84,6 +100,7 @@ void beginning(const Given& given, Found& found) {
     for (const auto& entry : list.entries) {
       if (entry.means != transports::NicListEntry::Means::beginning) continue;
       if (!has_longer_names(entry.name)) continue;
+      if (entry.name.find_first_of(kNoName) != std::string_view::npos) continue;
       found.add(*pod.object, place_of_variable(container, kList),
                 std::string(kList) + " has " + in_quotes(entry.name) + ", which also means " +
                     in_quotes(std::string(entry.name) + "0"));
@@ -167,6 +184,11 @@ constexpr Rule kEnvironmentRules[] = {
      "5 means SYS: GPUDirect also across sockets, where it may be slower than host memory. Unset, "
      "NCCL decides by the path.",
      "Take it away, or write a word (PIX, PXB, PHB) that was measured.", "F27", legacy_level},
+    {"env.nic-name", "An entry of NCCL_IB_HCA is no name of a device.", Severity::warn,
+     "NCCL takes all between two commas for the name, blanks and quotes, too, and knows no "
+     "patterns "
+     "but a beginning: the entry matches no device, and without another NCCL takes TCP.",
+     "Separate names by commas alone: mlx5_0,mlx5_1. A beginning (mlx5) means all.", "", no_name},
     {"env.nic-beginning", "An entry of NCCL_IB_HCA means more NICs than it names.", Severity::note,
      "Without \"=\" an entry is the beginning of names: mlx5_1 is also mlx5_10 and mlx5_17.",
      "Begin the list with \"=\", or take it away: the container sees the NICs that it was given.",

@@ -46,6 +46,7 @@ class OfferReader {
     const auto parsed = config::parse_file_text(text.value->scalar);
     const bool of_plugin = parsed ? is_plugins(*parsed) : names_a_plugin(text.value->scalar);
     if (!of_plugin) return;
+    if (parsed && is_of_other_plugin(text, *parsed)) return;
     auto shown = *text.value;
     above_ = 0;
     std::span<const std::string_view> lines;
@@ -87,6 +88,33 @@ class OfferReader {
 
  private:
   static constexpr const char* kFile = "manifest";
+
+  /// A section of a NicClusterPolicy whose file is the other plugin's: that one says what is wrong.
+  bool is_of_other_plugin(const config::ManifestText& text, const data::Value& root) {
+    const auto shape = config::plugin_shape(root);
+    const std::string_view path = text.path;
+    const bool in_shared = path.find("rdmaSharedDevicePlugin") != std::string_view::npos;
+    const bool in_sriov = path.find("sriovDevicePlugin") != std::string_view::npos;
+    if (in_shared && shape == config::PoolSource::Shape::sriov_plugin) {
+      given_.complaints.push_back({&object_,
+                                   text.value,
+                                   {},
+                                   "resourceList is sriovDevicePlugin's: this plugin reads "
+                                   "configList",
+                                   true});
+      return true;
+    }
+    if (in_sriov && shape == config::PoolSource::Shape::shared_plugin) {
+      given_.complaints.push_back({&object_,
+                                   text.value,
+                                   {},
+                                   "configList is rdmaSharedDevicePlugin's: this plugin reads "
+                                   "resourceList",
+                                   true});
+      return true;
+    }
+    return false;
+  }
 
   static bool is_plugins(const data::Value& root) {
     const auto shape = config::plugin_shape(root);

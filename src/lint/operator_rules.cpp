@@ -184,7 +184,39 @@ void forced_upgrade(const Given& given, Found& found) {
   }
 }
 
+/// Kinds of which an operator reads one object, and its name.
+/// Sources: Mellanox/network-operator controllers/nicclusterpolicy_controller.go;
+/// k8snetworkplumbingwg/sriov-network-operator pkg/webhook/validate.go.
+struct OnlyName {
+  const char* kind;
+  std::string_view group;
+  std::string_view name;
+};
+
+constexpr std::array kOnlyNames = {
+    OnlyName{"NicClusterPolicy", "mellanox.com/", "nic-cluster-policy"},
+    OnlyName{"SriovOperatorConfig", "sriovnetwork.openshift.io/", "default"}};
+
+void other_name(const Given& given, Found& found) {
+  for (const auto& only : kOnlyNames) {
+    for (const auto* object : given.of_kind(only.kind)) {
+      if (object->name.empty() || object->name == only.name) continue;
+      if (!object->api.starts_with(only.group)) continue;
+      found
+          .add(*object, below(object->root, {"metadata", "name"}),
+               in_quotes(object->name) + " is not " + std::string(only.name))
+          .remedy = "Name it " + std::string(only.name) + ", and have one.";
+    }
+  }
+}
+
 constexpr Rule kOperatorRules[] = {
+    {"operator.name", "An operator reads one object of a kind, and this has another name.",
+     Severity::fail,
+     "NicClusterPolicy is ignored (status.state: ignore), and SriovOperatorConfig is refused by "
+     "the "
+     "webhook.",
+     "Give it the name that the operator reads.", "", other_name},
     {"operator.host-ofed", "useHostMofed is true beside an OFED driver in a container.",
      Severity::warn,
      "true only waits for a module mlx5_core, which the kernel's own driver has already, so "

@@ -89,6 +89,22 @@ void ineffective_ipc_lock(const Given& given, Found& found) {
   }
 }
 
+/// Source: containerd pkg/cri/server (1.7) and internal/cri/server (2.x): the CRI's names have no
+/// CAP_, so it is put before them. CRI-O takes both.
+void capability_prefix(const Given& given, Found& found) {
+  for (const auto& pod : given.pods) {
+    for (const auto& container : pod.containers) {
+      if (!wants_rdma(given, container) || is_privileged(container)) continue;
+      for (const auto& one :
+           items_below(*container.value, {"securityContext", "capabilities", "add"})) {
+        if (!one.scalar.starts_with("CAP_")) continue;
+        found.add(*pod.object, &one,
+                  "containerd makes CAP_" + one.scalar + " of it: write " + one.scalar.substr(4));
+      }
+    }
+  }
+}
+
 bool has_limit_annotation(const Pod& pod) {
   const auto* annotations = pod.annotations();
   if (annotations == nullptr) return false;
@@ -170,6 +186,10 @@ constexpr Rule kPodRules[] = {
      "runtime's "
      "LimitMEMLOCK=infinity.",
      "D23 C17 C25", ineffective_ipc_lock},
+    {"pod.capability-prefix", "A capability is written with CAP_.", Severity::warn,
+     "containerd puts CAP_ before each name, and runc passes over a name that the kernel does not "
+     "have: the container does not get it. CRI-O takes both.",
+     "Write IPC_LOCK.", "", capability_prefix},
     {"pod.memlock", "Nothing here raises the limit of locked memory.", Severity::note,
      "Verbs pin what they register, against RLIMIT_MEMLOCK of the process or with IPC_LOCK in "
      "effect. A container's limit is that of its runtime: 8 MiB, or 64 KiB with an old systemd; "

@@ -72,6 +72,22 @@ void limits(const Given& given, Found& found) {
   });
 }
 
+/// Source: Kubernetes pkg/apis/core/validation, ValidateResourceQuantityValue().
+void fraction(const Given& given, Found& found) {
+  for_each_asked(given, [&](const Pod& pod, const Container&, const Asked& asked) {
+    if (!is_nic(given, asked.name) && !is_gpu(given, asked.name)) return;
+    const std::string_view text = asked.entry->value.scalar;
+    const bool is_milli = text.ends_with('m') && parse_unsigned(text.substr(0, text.size() - 1));
+    const auto dot = text.find('.');
+    const bool has_rest = dot != std::string_view::npos &&
+                          text.find_first_not_of("0", dot + 1) != std::string_view::npos &&
+                          text.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
+    if (!is_milli && !has_rest) return;
+    found.add(*pod.object, asked.entry,
+              asked.name + ": " + in_quotes(text) + " is no whole number");
+  });
+}
+
 void one_rail(const Given& given, Found& found) {
   for_each_asked(given, [&](const Pod& pod, const Container& container, const Asked& asked) {
     if (!asked.is_limit) return;
@@ -147,6 +163,9 @@ constexpr Rule kResourceRules[] = {
     {"resource.limit", "A GPU or NIC is requested otherwise than it is limited.", Severity::fail,
      "The API server refuses the pod: extended resources cannot be overcommitted.",
      "Write the same number into limits; requests may be left out.", "", limits},
+    {"resource.fraction", "A part of a GPU or NIC is asked for.", Severity::fail,
+     "The API server refuses the pod: extended resources are whole numbers.",
+     "Ask for 1 of a resource that is shared.", "", fraction},
     {"resource.one-nic-for-many-gpus", "A pod with several GPUs asks for fewer NICs.",
      Severity::warn,
      "In a pool of functions one resource is one NIC, so GPUs share rails and links stay idle. "

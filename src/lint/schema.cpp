@@ -90,7 +90,8 @@ class ShapeReader {
         continue;
       }
       Shape::Key key;
-      key.name = until("=-");
+      key.name = until("!=-");
+      key.is_required = take('!');
       if (take('-')) key.gone_since = until("=");
       if (key.name.empty() || !take('=') || !read(key.shape)) return false;
       into.keys.push_back(std::move(key));
@@ -257,6 +258,24 @@ class MisfitFinder {
       }
     }
     above_.pop_back();
+    if (shape.kind == Kind::map) look_for_required(shape, value, path);
+  }
+
+  /// A part of an object, as a patch has it, lacks most of what the whole needs.
+  void look_for_required(const Shape& shape, const data::Value& value, const std::string& path) {
+    std::vector<std::string> missing;
+    std::size_t there = 0;
+    for (const auto& key : shape.keys) {
+      if (!key.is_required) continue;
+      const auto* one = value.find(key.name);
+      if (one != nullptr && one->kind != ValueKind::null) {
+        ++there;
+      } else {
+        missing.emplace_back(key.name);
+      }
+    }
+    if (missing.empty() || missing.size() > there) return;
+    add(path, value.mark, "has no " + join(missing, ", ") + ", which the API server requires");
   }
 
   void refuse(const Shape& shape, const data::Value& value, const std::string& path) {

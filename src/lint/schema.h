@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the API server takes of the operators' objects. A shape is written as
-//   {key=SHAPE key-1.2=SHAPE &FRAGMENT}   a map with these keys and those of a fragment; a key with
-//                                         a release has been none since that release
+//   {key=SHAPE key!=SHAPE key-1.2=SHAPE &FRAGMENT}
+//                                         a map with these keys and those of a fragment; one with !
+//                                         is required, one with a release none since that release
 //   <SHAPE>                               a map with any keys
 //   [SHAPE]                               a list
 //   s  s(a|b)  i  i(0..99)  b  n  q  *    a string (of these), an integer (of this range), a
@@ -47,6 +48,7 @@ struct Shape {
 struct Shape::Key {
   std::string_view name;
   std::string_view gone_since;  ///< "" where it is one
+  bool is_required = false;
   Shape shape;
 };
 
@@ -82,7 +84,7 @@ const Shape& shape_of_gpu_values();
 
 /// What is wrong with a value.
 struct Misfit {
-  enum class What : std::uint8_t { unknown_key, old_key, value };
+  enum class What : std::uint8_t { unknown_key, old_key, value };  // value: a missing one, too
 
   What what = What::value;
   std::string path;  ///< "spec.nicSelector.vendor"

@@ -22,7 +22,7 @@ constexpr Fragment kFragments[] = {
     // Network operator
     {"container", "containerResources=[{name=s limits=<q> requests=<q>}]"},
     {"image", "image=s repository=s version=s imagePullSecrets=[s] &container"},
-    {"nicProbe", "failureThreshold=i initialDelaySeconds=i periodSeconds=i timeoutSeconds=i"},
+    {"nicProbe", "failureThreshold=i initialDelaySeconds!=i periodSeconds!=i timeoutSeconds=i"},
     {"tolerations", "tolerations=[{effect=s key=s operator=s tolerationSeconds=i value=s}]"},
     // plugin.env says that `env` has no effect.
     {"devicePlugin", "&image config=s useCdi=b env=*"},
@@ -62,11 +62,11 @@ constexpr Fragment kFragments[] = {
 
 constexpr Schema kSriovSchemas[] = {
     {"SriovNetworkNodePolicy", kSriov, kSriovRelease,
-     "{resourceName=s numVfs=i(0..) mtu=i(1..) priority=i(0..99) isRdma=b needVhostNet=b "
+     "{resourceName!=s numVfs!=i(0..) mtu=i(1..) priority=i(0..99) isRdma=b needVhostNet=b "
      "excludeTopology=b externallyManaged=b deviceType=s(netdevice|vfio-pci) "
      "eSwitchMode=s(legacy|switchdev) linkType=s(eth|ETH|ib|IB) vdpaType=s(virtio|vhost) "
-     "nodeSelector=<s> "
-     "nicSelector={vendor=s deviceID=s pfNames=[s] rootDevices=[s] netFilter=s} "
+     "nodeSelector!=<s> "
+     "nicSelector!={vendor=s deviceID=s pfNames=[s] rootDevices=[s] netFilter=s} "
      "bridge={ovs={bridge={datapathType=s externalIDs=<s> failMode=s otherConfig=<s>} "
      "uplink={interface={type=s externalIDs=<s> mtuRequest=i options=<s> otherConfig=<s>}}}}}"},
     {"SriovNetwork", kSriov, kSriovRelease,
@@ -92,8 +92,8 @@ constexpr Schema kNicSchemas[] = {
      "{&nodePlugins &tolerations nodeAffinity=* deploymentNodeAffinity=* "
      "deploymentTolerations=* global={imagePullSecrets=[s] repository=s version=s} "
      "docaTelemetryService={&image config={fromConfigMap=s}} "
-     "ibKubernetes={&image pKeyGUIDPoolRangeStart=s pKeyGUIDPoolRangeEnd=s "
-     "periodicUpdateSeconds=i(0..) ufmSecret=s} "
+     "ibKubernetes={&image pKeyGUIDPoolRangeStart!=s pKeyGUIDPoolRangeEnd!=s "
+     "periodicUpdateSeconds=i(0..) ufmSecret!=s} "
      "nicConfigurationOperator={&env logLevel=s(info|debug) operator={&image} "
      "configurationDaemon={&image} nicFirmwareStorage={create=b pvcName=s storageClassName=s "
      "availableStorageSize=s}} "

@@ -126,6 +126,24 @@ void no_policy(const Given& given, Found& found) {
   }
 }
 
+/// Operators put their prefix before a network's resourceName.
+/// Source: sriov-network-operator api/v1/helper.go (RESOURCE_PREFIX); Mellanox/network-operator
+/// pkg/state/state_hostdevice_network.go, which leaves its own prefix.
+void prefixed(const Given& given, Found& found) {
+  const auto look = [&](const char* kind, std::string_view own) {
+    for (const auto* network : given.of_kind(kind)) {
+      const auto* place = below(network->root, {"spec", "resourceName"});
+      if (place == nullptr || place->scalar.find('/') == std::string::npos) continue;
+      if (!own.empty() && place->scalar.starts_with(own)) continue;
+      found.add(*network, place,
+                "its pods ask for PREFIX/" + place->scalar + ": write " +
+                    place->scalar.substr(place->scalar.rfind('/') + 1));
+    }
+  };
+  for (const char* kind : {"SriovNetwork", "SriovIBNetwork", "OVSNetwork"}) look(kind, "");
+  look("HostDeviceNetwork", "nvidia.com/");
+}
+
 void vf_as_pf(const Given& given, Found& found) {
   for_each_policy(given, [&](const Object& policy, const data::Value& spec) {
     const auto* id = below(spec, {"nicSelector", "deviceID"});
@@ -232,6 +250,15 @@ void overlap(const Given& given, Found& found) {
   });
 }
 
+/// Source: k8snetworkplumbingwg/sriov-network-operator pkg/webhook/validate.go, resourceNameRegexp;
+/// releases before it took no "-".
+bool is_resource_name(std::string_view name) {
+  constexpr std::size_t kMost = 63;
+  const auto is_inner = [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; };
+  return !name.empty() && name.size() <= kMost && is_letter_or_digit(name.front()) &&
+         is_letter_or_digit(name.back()) && std::ranges::all_of(name, is_inner);
+}
+
 /// What the operator's webhook finds in one policy, as its place and words.
 std::optional<std::pair<const data::Value*, std::string>> why_refused(const data::Value& spec) {
   const auto* nics = below(spec, {"nicSelector"});
@@ -249,9 +276,17 @@ std::optional<std::pair<const data::Value*, std::string>> why_refused(const data
   if (vdpa != nullptr && !is_switchdev) {
     return std::pair(vdpa, std::string("vdpaType without eSwitchMode switchdev"));
   }
+  const auto* resource = below(spec, {"resourceName"});
+  if (resource != nullptr && !is_resource_name(resource->scalar)) {
+    return std::pair(resource, "resourceName " + in_quotes(resource->scalar) +
+                                   " is not made of letters, digits, \"-\" and \"_\" alone");
+  }
   const auto vfs = parse_unsigned(text_below(spec, {"numVfs"}));
   for (const auto& name : items_below(nics, {"pfNames"})) {
     const auto port = named_port(Object(), name);
+    if (!port || port->first > port->last) {
+      return std::pair(&name, in_quotes(name.scalar) + " has no range such as #0-3");
+    }
     if (!port || !port->has_range || !vfs || port->last < *vfs) continue;
     return std::pair(&name, in_quotes(name.scalar) + " ends behind the last of " +
                                 counted(*vfs, "VF") + ", which have numbers from 0");
@@ -333,6 +368,11 @@ constexpr Rule kSriovRules[] = {
     {"sriov.no-policy", "A network names a resource that no policy here makes.", Severity::note,
      "Its pods stay Pending, unless a policy elsewhere makes it.",
      "Write the resourceName of a policy.", "", no_policy},
+    {"sriov.prefix", "A network names its resource with a prefix.", Severity::fail,
+     "The operator puts its own prefix before it, and no resource has such a name: pods are "
+     "refused "
+     "or stay Pending.",
+     "Write the resourceName alone.", "", prefixed},
     {"sriov.vfio", "VFs for RDMA are bound to vfio-pci.", Severity::fail,
      "vfio-pci takes the function away from mlx5_core, so it has no RDMA device.",
      "Write deviceType: netdevice.", "F13", vfio},

@@ -55,6 +55,20 @@ std::string network(const std::string& text) {
   return object("SriovNetwork", "  resourceName: vf\n  networkNamespace: ai\n" + text, "net");
 }
 
+std::string sriov_network(const std::string& resource) {
+  return object("SriovNetwork", "  resourceName: " + resource + "\n  networkNamespace: ai\n",
+                "net");
+}
+
+/// With the file of one plugin in a section.
+std::string nic_policy(const std::string& section, const std::string& list) {
+  return object("NicClusterPolicy",
+                "  " + section + ":\n    image: i\n    config: |\n      {\"" + list +
+                    "\": [{\"resourceName\": \"a\", \"rdmaHcaMax\": 9, \"selectors\": "
+                    "{\"ifNames\": [\"i\"], \"pfNames\": [\"i\"]}}]}\n",
+                "nic-cluster-policy");
+}
+
 std::string policy(const std::string& more) {
   return object("SriovNetworkNodePolicy",
                 "  resourceName: vf_rdma\n  nicSelector: {vendor: 15b3, deviceID: \"1021\", "
@@ -140,6 +154,9 @@ std::vector<Case> cases() {
        pod("    volumeMounts: [{name: v}]\n", "  volumes: [{name: v, hostPath: {path: /data}}]\n")},
       {"pod.ipc-lock-without-root", pod(kLock, "  securityContext: {runAsUser: 1000}\n"),
        pod(kLock, "  securityContext: {runAsUser: 0}\n")},
+      {"pod.capability-prefix",
+       pod(asks("rdma/ib: 1") + "    securityContext: {capabilities: {add: [CAP_IPC_LOCK]}}\n"),
+       pod(asks("rdma/ib: 1") + kLock)},
       {"pod.memlock", pod(asks("rdma/ib: 1")), pod(asks("rdma/ib: 1") + kLock)},
       {"pod.shared-memory", pod(asks("nvidia.com/v100: 4")),
        pod(asks("nvidia.com/v100: 4") + "    volumeMounts: [{name: s, mountPath: /dev/shm}]\n")},
@@ -203,12 +220,20 @@ std::vector<Case> cases() {
        pod(with_env("NCCL_IB_HCA", "=mlx5_1"))},
       {"env.ucx-release", pod(with_env("UCX_NET_DEVICES", "mlx5_0,mlx5_1")),
        pod(with_env("UCX_NET_DEVICES", "mlx5_0:1,eth0"))},
+      {"env.nic-name", pod(with_env("NCCL_IB_HCA", "mlx5_0, mlx5_1")),
+       pod(with_env("NCCL_IB_HCA", "mlx5_0,mlx5_1"))},
+      {"env.nic-name", pod(with_env("NCCL_IB_HCA", "mlx5_[0-3]")),
+       pod(with_env("NCCL_IB_HCA", "^=mlx5_0:1"))},
       {"env.visible-devices",
        pod("    env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]\n" + asks("nvidia.com/gpu: 1")),
        pod("    env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]\n")},
       {"env.socket-interface", pod(with_env("NCCL_SOCKET_IFNAME", "net1")),
        pod(with_env("NCCL_SOCKET_IFNAME", "eth0"))},
       {"plugin.file", shared_file("f", "\"vendors\": 5"), shared_file("f", "\"ifNames\": [\"i\"]")},
+      {"plugin.file", nic_policy("rdmaSharedDevicePlugin", "resourceList"),
+       nic_policy("sriovDevicePlugin", "resourceList")},
+      {"plugin.file", nic_policy("sriovDevicePlugin", "configList"),
+       nic_policy("rdmaSharedDevicePlugin", "configList")},
       {"plugin.key", shared_file("f", "\"ifNames\": [\"i\"], \"colour\": [\"red\"]"),
        shared_file("f", "\"ifNames\": [\"i\"]")},
       {"plugin.any-nic", shared_file("f", "\"vendors\": [\"15b3\"]"),
@@ -268,6 +293,17 @@ std::vector<Case> cases() {
        sriov("nicSelector: {vendor: 15b3}")},
       {"sriov.refused", sriov("numVfs: 4, nicSelector: {pfNames: [\"a#2-4\"]}"),
        sriov("numVfs: 4, nicSelector: {pfNames: [\"a#2-3\"]}")},
+      {"sriov.refused", sriov("resourceName: nvidia.com/vf"), sriov("resourceName: vf-1_a")},
+      {"sriov.refused", sriov("numVfs: 4, nicSelector: {pfNames: [\"a#3-1\"]}"),
+       sriov("numVfs: 4, nicSelector: {pfNames: [a]}")},
+      {"sriov.refused", sriov("numVfs: 4, nicSelector: {pfNames: [\"a#0,3\"]}"),
+       sriov("numVfs: 4, nicSelector: {pfNames: [\"a#0\"]}")},
+      {"resource.fraction", pod(asks("rdma/ib: 0.5")), pod(asks("rdma/ib: 1.0, cpu: 0.5"))},
+      {"resource.fraction", pod(asks("nvidia.com/gpu: 500m")), pod(asks("cpu: 500m"))},
+      {"operator.name",
+       "apiVersion: mellanox.com/v1alpha1\nkind: NicClusterPolicy\nmetadata: {name: mine}\n",
+       "apiVersion: mellanox.com/v1alpha1\nkind: NicClusterPolicy\n"
+       "metadata: {name: nic-cluster-policy}\n"},
       {"sriov.overlap",
        sriov("nicSelector: {pfNames: [\"a#0-3\"]}") + "---\n" +
            sriov("nicSelector: {pfNames: [\"a#3-5\"]}", "b"),
@@ -277,6 +313,7 @@ std::vector<Case> cases() {
        sriov("resourceName: vf, linkType: eth") + network("")},
       {"sriov.no-policy", sriov("resourceName: other") + network(""),
        sriov("resourceName: vf") + network("")},
+      {"sriov.prefix", sriov_network("nvidia.com/vf"), sriov_network("vf")},
       {"sriov.vfio", policy("  isRdma: true\n  deviceType: vfio-pci\n"),
        policy("  isRdma: true\n  deviceType: netdevice\n")},
       {"sriov.rdma", policy("  numVfs: 1\n"), policy("  isRdma: true\n")},

@@ -94,11 +94,22 @@ TEST(LintSchema, values_that_it_refuses) {
       "FAIL schema.value spec.ofedDriver.version\n");
 }
 
+TEST(LintSchema, what_is_required_and_missing_is_said_of_whole_objects) {
+  EXPECT_EQ(said_of_policy("resourceName: r, numVfs: 8, nodeSelector: {a: b}"),
+            "FAIL schema.value spec\n");
+  EXPECT_EQ(said_of_policy("resourceName: r, numVfs: 8, nodeSelector: {a: b}, nicSelector: null"),
+            "FAIL schema.value spec\n");
+  EXPECT_EQ(said_of_policy("numVfs: 8"), "");  // a patch
+  EXPECT_EQ(said_of_kind("mellanox.com/v1alpha1", "NicClusterPolicy",
+                         "{ofedDriver: {startupProbe: {periodSeconds: 20}}}"),
+            "FAIL schema.value spec.ofedDriver.startupProbe\n");
+}
+
 TEST(LintSchema, what_it_takes_is_not_spoken_of) {
-  EXPECT_EQ(said_of_policy(
-                "numVfs: 8, isRdma: yes, linkType: IB, mtu: null, nodeSelector: {\"a/b\": \"1\"}, "
-                "nicSelector: {vendor: 15b3, deviceID: 101b}, bridge: {ovs: {bridge: "
-                "{otherConfig: {any: thing}}}}"),
+  EXPECT_EQ(said_of_policy("resourceName: r, numVfs: 8, isRdma: yes, linkType: IB, mtu: null, "
+                           "nodeSelector: {\"a/b\": \"1\"}, "
+                           "nicSelector: {vendor: 15b3, deviceID: 101b}, bridge: {ovs: {bridge: "
+                           "{otherConfig: {any: thing}}}}"),
             "");
   EXPECT_EQ(said_of_kind("nvidia.com/v1", "ClusterPolicy",
                          "{driver: {resources: {limits: {cpu: 1, memory: 1Gi}}, env: [{name: A, "
