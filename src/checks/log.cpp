@@ -379,10 +379,10 @@ constexpr std::array kLogChecks = {
           .parts = Part::kernel_log,
           .look = scan<LogTopic::refused, true>},
     Check{.id = "log.gpu",
-          .what = "No GPU has fallen off its bus, and NVLink has no error.",
+          .what = "No GPU has failed or fallen off its bus, and NVLink has no error.",
           .source = "/dev/kmsg",
-          .rule = "WARN: Xid 74, 79, 121 or 144 to 150, or a fatal SXid of an NVSwitch; UNKNOWN: "
-                  "the log cannot be read",
+          .rule = "WARN: Xid 48, 64, 74, 79, 95, 119 to 121, 140 or 144 to 150, a fatal SXid of an "
+                  "NVSwitch, a GPU of AMD that was reset or lost; UNKNOWN: the log cannot be read",
           .effect = "traffic between GPUs takes the NICs, or stops -> collectives hang or are slow",
           .remedy =
               "Drain the node and reset the GPU that the line names; for 79 start the machine "

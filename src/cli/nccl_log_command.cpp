@@ -247,10 +247,24 @@ std::string headline(const proof::NcclLog& log, const proof::NcclJob& job) {
   return line + (first.meaning.empty() ? "not in a table: " + first.first.text : first.meaning);
 }
 
-report::Report nccl_log_report(const proof::NcclLog& log, const proof::NcclJob& job,
-                               ShownEvidence shown) {
+/// Of tens of thousands of ranks not all are kept twice.
+data::Json take_ranks_json(std::vector<proof::NcclRank> ranks, const Files& files) {
+  data::Json list = data::Json::array();
+  for (auto& rank : ranks) {
+    list.push_back(rank_json(rank, files));
+    rank = {};
+  }
+  return list;
+}
+
+report::Report nccl_log_report(const proof::NcclLog& log, proof::NcclJob job, ShownEvidence shown) {
   const auto& files = log.files;
   report::Report report;
+  report.add("", {headline(log, job)});
+  report.add("PROBLEMS", nccl_problem_lines(log));
+  if (!job.ranks.empty()) report.sections.push_back({"RANKS", ranks_table(job, shown), {}});
+  report.add("EVIDENCE", evidence_lines(job, files, shown));
+  report.note("WARNINGS", job.warnings);
   report.json = report::make_document("NcclLog");
   report.json["source"] = join(files, " ");
   report.json["files"] = files;
@@ -259,18 +273,12 @@ report::Report nccl_log_report(const proof::NcclLog& log, const proof::NcclJob& 
   report.json["why"] = job.why;
   report.json["versions"] = log.versions;
   report.json["summary"] = summary_json(job);
-  report.json["ranks"] =
-      data::json_list(job.ranks, [&](const auto& rank) { return rank_json(rank, files); });
+  report.json["ranks"] = take_ranks_json(std::move(job.ranks), files);
   report.json["problems"] = data::json_list(
       log.problems, [&](const auto& problem) { return problem_json(problem, files); });
   report.json["warnings"] = job.warnings;
   report.json["lines"] = log.lines;
   report.json["messages"] = log.records;
-  report.add("", {headline(log, job)});
-  report.add("PROBLEMS", nccl_problem_lines(log));
-  if (!job.ranks.empty()) report.sections.push_back({"RANKS", ranks_table(job, shown), {}});
-  report.add("EVIDENCE", evidence_lines(job, files, shown));
-  report.note("WARNINGS", job.warnings);
   return report;
 }
 
@@ -282,7 +290,7 @@ int exit_code(const proof::NcclLog& log, const proof::NcclJob& job) {
   return job.verdict == unknown || !log.unread.empty() ? kExitCannotTell : kExitOk;
 }
 
-Result<int> judge_logs(const Invocation& invocation, const Files& paths) {
+Result<proof::NcclLog> read_logs(const Files& paths) {
   proof::NcclLogReader reader;
   for (const auto& path : paths) {
     reader.begin_file(path == "-" ? "standard input" : path);
@@ -292,11 +300,19 @@ Result<int> judge_logs(const Invocation& invocation, const Files& paths) {
     if (paths.size() == 1) return read.error();
     reader.give_up_file(read.error().message);
   }
-  const auto log = reader.finish();
-  const auto job = proof::judge(log);
+  return reader.finish();
+}
+
+Result<int> judge_logs(const Invocation& invocation, const Files& paths) {
+  auto log = read_logs(paths);
+  if (!log) return log.error();
+  auto job = proof::judge(*log);
+  log->processes = {};
+  log->workers = {};
   const auto shown =
       invocation.output == "wide" ? ShownEvidence::all : ShownEvidence::one_of_each_kind;
-  return invocation.print(nccl_log_report(log, job, shown), exit_code(log, job));
+  const auto code = exit_code(*log, job);
+  return invocation.print(nccl_log_report(*log, std::move(job), shown), code);
 }
 
 }  // namespace

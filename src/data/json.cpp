@@ -62,23 +62,24 @@ std::string yaml_escape(char32_t code) {
 }
 
 /// A document with escapes for characters that a terminal obeys. Beyond ASCII both writers put
-/// characters between double quotes only, where an escape means the same as the character.
-std::string with_escapes(std::string_view document, std::string (*escape)(char32_t code)) {
+/// characters between double quotes only, where an escape means the same as the character. Most
+/// have none, and of those no second copy is made.
+std::string with_escapes(std::string document, std::string (*escape)(char32_t code)) {
   std::string out;
-  out.reserve(document.size());
   std::size_t kept = 0;
   for (std::size_t at = 0; at < document.size();) {
     if (static_cast<unsigned char>(document[at]) < 0x7f) {
       ++at;
       continue;
     }
-    const auto [code, bytes, is_valid] = first_character(document.substr(at));
+    const auto [code, bytes, is_valid] = first_character(std::string_view(document).substr(at));
     if (is_valid && is_obeyed(code)) {
       out.append(document, kept, at - kept).append(escape(code));
       kept = at + bytes;
     }
     at += bytes;
   }
+  if (kept == 0) return document;
   return out.append(document, kept);
 }
 
@@ -99,7 +100,7 @@ std::string to_json_line(const Json& json) {
 std::string to_yaml(const Json& json) {
   YAML::Emitter out;
   emit(out, json);
-  return with_escapes({out.c_str(), out.size()}, yaml_escape) + "\n";
+  return with_escapes(std::string(out.c_str(), out.size()), yaml_escape) + "\n";
 }
 
 }  // namespace railhead::data

@@ -16,8 +16,11 @@
 namespace railhead::proof {
 namespace {
 
-constexpr std::size_t kMaxProcesses = 65536;
-constexpr std::size_t kMaxWorkers = 65536;
+/// Processes, and GPUs of them: so many in a log of any size, one more for so many bytes of it, and
+/// no more than that. One takes 5 KiB, the answer's JSON included.
+constexpr std::size_t kAlwaysKept = 10240;
+constexpr std::size_t kBytesForOneMore = 768;
+constexpr std::size_t kMostKept = 65536;
 constexpr std::size_t kMaxChannels = 256;
 constexpr std::size_t kMaxVersions = 8;
 constexpr std::size_t kMaxNetworks = 8;
@@ -73,6 +76,7 @@ void NcclLogReader::begin_file(std::string name) {
 
 void NcclLogReader::feed(std::string_view bytes) {
   if (log_.files.empty()) log_.files.emplace_back();
+  bytes_ += bytes.size();
   if (!head_is_judged_) {
     const auto part = bytes.substr(0, kHead - head_.size());
     head_ += part;
@@ -411,12 +415,16 @@ NcclLogReader::ProcessKey NcclLogReader::key_of(const NcclRecord& record,
   return {pid, std::string(host), library, is_nameless ? log_.files.size() : 0};
 }
 
+std::size_t NcclLogReader::most_kept() const {
+  return std::min<std::size_t>(kMostKept, kAlwaysKept + bytes_ / kBytesForOneMore);
+}
+
 std::optional<std::size_t> NcclLogReader::process_of(const NcclRecord& record,
                                                      std::string_view library) {
   auto key = key_of(record, library);
   const auto known = process_index_.find(key);
   if (known != process_index_.end()) return known->second;
-  if (log_.processes.size() == kMaxProcesses) return std::nullopt;
+  if (log_.processes.size() >= most_kept()) return std::nullopt;
   NcclProcess process;
   process.library = library;
   process.file = place().file;
@@ -430,7 +438,7 @@ std::optional<std::size_t> NcclLogReader::process_of(const NcclRecord& record,
 NcclWorker* NcclLogReader::worker_of(const NcclRecord& record, std::size_t process) {
   const auto known = worker_index_.find({process, record.gpu});
   if (known != worker_index_.end()) return &log_.workers[known->second];
-  if (log_.workers.size() == kMaxWorkers) return nullptr;
+  if (log_.workers.size() >= most_kept()) return nullptr;
   worker_index_.emplace(std::pair(process, record.gpu), log_.workers.size());
   NcclWorker worker;
   worker.process = process;

@@ -204,6 +204,8 @@ class NcclLogReader {
   /// Notes what a problem proves about the process.
   void note_proof(NcclShows shows, std::size_t process, std::string_view text);
   [[nodiscard]] NcclPlace place() const;
+  /// The most processes, and the most GPUs, that a log of the present length may have.
+  [[nodiscard]] std::size_t most_kept() const;
   [[nodiscard]] ProcessKey key_of(const NcclRecord& record, std::string_view library) const;
   std::optional<std::size_t> process_of(const NcclRecord& record,
                                         std::string_view library = "NCCL");
@@ -211,6 +213,7 @@ class NcclLogReader {
 
   NcclLog log_;
   NcclProblemList problems_;
+  std::uint64_t bytes_ = 0;  ///< of all files
   std::uint64_t line_ = 0;   ///< in the present file
   std::size_t members_ = 0;  ///< in log_.members
   std::string head_;         ///< its first bytes, until it is known what it is

@@ -35,14 +35,15 @@ void add_missing(std::string& text, std::string_view more) {
 
 }  // namespace
 
-const std::optional<std::string>& RecordingHost::link_at(const std::string& path) {
-  const auto [at, is_new] = links_.try_emplace(path);
-  if (is_new) {
-    auto target = inner_.readlink(path);
-    if (target && *target) at->second = std::move(**target);
-    if (at->second) keep(path, SnapshotLink{*at->second});
-  }
-  return at->second;
+std::optional<std::string> RecordingHost::link_at(const std::string& path, bool is_last) {
+  const auto known = links_.find(path);
+  if (known != links_.end()) return known->second;
+  const auto answer = inner_.readlink(path);
+  const auto target = answer ? *answer : std::nullopt;
+  if (target) keep(path, SnapshotLink{*target});
+  // A path that ends here is asked for once, mostly: of a hundred thousand none is remembered.
+  if (target || !is_last) links_.emplace(path, target);
+  return target;
 }
 
 std::optional<std::string> RecordingHost::canonical(const std::string& path, LastLink last_link) {
@@ -66,7 +67,7 @@ std::optional<std::string> RecordingHost::canonical(const std::string& path, Las
     }
     const std::string here = at + "/" + name;
     const bool keep_it = todo.empty() && last_link == LastLink::keep;
-    const auto& target = keep_it ? std::optional<std::string>() : link_at(here);
+    const auto target = keep_it ? std::optional<std::string>() : link_at(here, todo.empty());
     if (!target) {
       at = here;
       continue;
@@ -259,6 +260,9 @@ Snapshot RecordingHost::recorded() const& {
 }
 
 Snapshot RecordingHost::recorded() && {
+  links_.clear();
+  searchable_.clear();
+  kept_.clear();
   return finished(std::move(snapshot_));
 }
 

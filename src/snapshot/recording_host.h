@@ -46,8 +46,12 @@ class RecordingHost : public host::Host {
 
   /// The path by which a file was asked for first, by that at which it is, links followed: a link
   /// does not change what a file has.
-  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& asked() const {
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& asked() const& {
     return asked_;
+  }
+
+  [[nodiscard]] std::map<std::string, std::string, std::less<>> asked() && {
+    return std::move(asked_);
   }
 
  private:
@@ -57,7 +61,8 @@ class RecordingHost : public host::Host {
   /// be found out: a loop, or a directory that may not be searched.
   [[nodiscard]] Snapshot finished(Snapshot snapshot) const;
   std::optional<std::string> canonical(const std::string& path, LastLink last_link);
-  const std::optional<std::string>& link_at(const std::string& path);
+  /// Where the link at `path` leads; absent where it is none. `is_last`: nothing follows it.
+  std::optional<std::string> link_at(const std::string& path, bool is_last);
   bool may_search(const std::string& directory);
 
   /// What a reader needs of a file, beside what others need of it.
@@ -74,7 +79,7 @@ class RecordingHost : public host::Host {
 
   host::Host& inner_;
   Snapshot snapshot_;
-  std::map<std::string, std::optional<std::string>> links_;  ///< what is known of each prefix
+  std::map<std::string, std::optional<std::string>> links_;  ///< what is known of prefixes
   std::map<std::string, bool> searchable_;
   /// What each reader needs of a file, in the order in which they came.
   std::map<std::string, std::vector<std::pair<host::Keep, std::string>>> kept_;

@@ -17,7 +17,28 @@ namespace railhead::system {
 namespace {
 
 constexpr std::string_view kMlx5 = "mlx5*";
-constexpr std::string_view kMlx5Ib = "mlx5* infiniband";
+
+/// What a module calls its RDMA devices, until udev or a person renames them.
+struct DeviceNames {
+  std::string_view beginning;
+  std::string_view module;
+};
+
+/// Source: ib_register_device() and ib_set_device_ops()'s callers in drivers/infiniband.
+constexpr DeviceNames kDeviceNames[] = {{"mlx5_", "mlx5_ib"},
+                                        {"mlx4_", "mlx4_ib"},
+                                        {"bnxt_re", "bnxt_re"},
+                                        {"irdma", "irdma"},
+                                        {"efa_", "efa"},
+                                        {"erdma_", "erdma"},
+                                        {"mana_", "mana_ib"},
+                                        {"hns_", "hns_roce_hw_v2"},
+                                        {"ionic_", "ionic_rdma"},
+                                        {"qedr", "qedr"},
+                                        {"cxgb4_", "iw_cxgb4"},
+                                        {"rxe", "rdma_rxe"},
+                                        {"siw", "siw"}};
+
 constexpr std::string_view kPeermem = "nvidia_peermem nvidia-peermem nv_peer_mem";
 
 /// The drivers of RDMA NICs and their RDMA modules, as the kernel names them.
@@ -50,6 +71,7 @@ constexpr LogPattern kPatterns[] = {
     {firmware_died, kMlx5, "FW fatal error reported"},
     {firmware_died, kMlx5, "mlx5_fw_fatal_reporter_"},
     {firmware_died, kMlx5, "health recovery failed"},
+    {firmware_died, kMlx5, "health recovery flow aborted"},
     {firmware_died, kMlx5, "Health issue observed", ") EMERGENCY"},
     {firmware_died, kMlx5, "Health issue observed", ") ALERT"},
     {firmware_died, kMlx5, "Health issue observed", ") CRITICAL"},
@@ -70,10 +92,10 @@ constexpr LogPattern kPatterns[] = {
     {refused_command, kMlx5, "", "", kMakingForRdma},
     // rdma/hw/mlx5/mr.c, create_mkey_status(): the errno is cmd_status_to_err()'s, where no
     // resources are -11 and limits exceeded are -12, and ETIMEDOUT is none of its own
-    {refused_command, kMlx5Ib, "async reg mr failed. status -110"},
-    {no_memory_keys, kMlx5Ib, "async reg mr failed. status -11"},
-    {no_memory_keys, kMlx5Ib, "async reg mr failed. status -12"},
-    {refused_command, kMlx5Ib, "async reg mr failed"},
+    {refused_command, kMlx5, "async reg mr failed. status -110"},
+    {no_memory_keys, kMlx5, "async reg mr failed. status -11"},
+    {no_memory_keys, kMlx5, "async reg mr failed. status -12"},
+    {refused_command, kMlx5, "async reg mr failed"},
     // net/mellanox/mlx5/core/events.c
     {hot_device, kMlx5, "High temperature on sensors"},
     {bad_module, kMlx5, "Port module event", "High Temperature"},
@@ -83,6 +105,11 @@ constexpr LogPattern kPatterns[] = {
     {failed_function, kMlx5, "failed with error"},
     {failed_function, kMlx5, "enable hca failed"},
     {failed_function, kMlx5, "in pre-initializing state, aborting"},
+    {failed_function, kMlx5, "failed to allocate boot pages"},
+    {failed_function, kMlx5, "failed to allocate init pages"},
+    {failed_function, kMlx5, "init hca failed"},
+    // rdma/hw/mlx5/qp.c
+    {refused_command, kMlx5, "Create QP type ", " failed"},
     // net/mellanox/mlx5/core/en_main.c
     {stuck_queue, kMlx5, "TX timeout detected"},
     // net/mellanox/mlx4/catas.c, cmd.c, main.c
@@ -94,12 +121,14 @@ constexpr LogPattern kPatterns[] = {
     {firmware_died, "bnxt_*", "Firmware not responding"},
     {firmware_died, "bnxt_*", "Detected firmware fatal condition"},
     {firmware_died, "bnxt_*", "Firmware reset aborted"},
+    {firmware_died, "bnxt_*", "Firmware fatal reset event received"},
     {firmware_silent, "bnxt_*", "FW STALL Detected"},
     {firmware_silent, "bnxt_*", "Error (timeout: ", ") msg {0x"},
     {hot_device, "bnxt_*", "Chip temperature has gone above"},
     {refused_module, "bnxt_*", "Unqualified SFP+ module"},
     {refused_module, "bnxt_*", "SFP+ module is shutdown"},
     {failed_function, "bnxt_*", "Failed to register with IB"},
+    {failed_function, "bnxt_*", "Failed to register with Ethernet driver"},
     {failed_function, "bnxt_*", "RoCE requires minimum 2 MSI-X vectors"},
     {failed_function, "bnxt_*", "Failed to allocate RCFW"},
     {failed_function, "bnxt_*", "Failed to enable RCFW"},
@@ -128,32 +157,37 @@ constexpr LogPattern kPatterns[] = {
     {refused_module, "ice", "unsupported module type was detected"},
     {refused_module, "ice", "module is incompatible with the device's NVM"},
     {refused_module, "ice", "power requirements exceed the device's power supply"},
+    {failed_function, "ice i40e", "Firmware recovery mode detected"},
+    {failed_function, "ice", "Rebuild failed, unload and reload driver"},
+    {failed_function, "ice", "probe failed due to"},
     {safe_mode, "ice", "Entering Safe Mode"},
     {safe_mode, "ice", "Entering safe mode"},
     {failed_function, "ice i40e idpf irdma", "hardware initialization FAILED"},
     {failed_function, "ice i40e idpf irdma", "HW runtime init FAIL"},
     {failed_function, "ice", "ice_init_", " failed"},
     // rdma/hw/efa/efa_com.c, efa_com_cmd.c, efa_main.c
-    {firmware_silent, "efa infiniband", "didn't send any completion for admin cmd"},
-    {firmware_silent, "efa infiniband", "Wait for completion (polling) timeout"},
-    {firmware_silent, "efa infiniband", "Reading register timed out"},
-    {firmware_silent, "efa infiniband", "Admin queue is closed"},
-    {failed_function, "efa infiniband", "EFA device init failed"},
-    {failed_function, "efa infiniband", "EFA version is lower than"},
-    {failed_function, "efa infiniband", "EFA ctrl version is lower than"},
-    {failed_function, "efa infiniband", "BARs unavailable"},
-    {failed_function, "efa infiniband", "Failed to enable MSI-X"},
-    {failed_function, "efa infiniband", "Failed to remap register bar"},
-    {failed_function, "efa infiniband", "pci_enable_device_mem() failed"},
+    {firmware_silent, "efa", "didn't send any completion for admin cmd"},
+    {firmware_silent, "efa", "Wait for completion (polling) timeout"},
+    {firmware_silent, "efa", "Reading register timed out"},
+    {firmware_silent, "efa", "Admin queue is closed"},
+    {failed_function, "efa", "EFA device init failed"},
+    {failed_function, "efa", "EFA version is lower than"},
+    {failed_function, "efa", "EFA ctrl version is lower than"},
+    {failed_function, "efa", "BARs unavailable"},
+    {failed_function, "efa", "Failed to enable MSI-X"},
+    {failed_function, "efa", "Failed to remap register bar"},
+    {failed_function, "efa", "pci_enable_device_mem() failed"},
+    {refused_command, "efa", "Failed to process command CREATE_"},
+    {refused_command, "efa", "Failed to process command REG_MR"},
     {refused_command, "efa", "Failed to register mr ["},
     {refused_command, "efa", "Failed to create qp ["},
     {refused_command, "efa", "Failed to create cq["},
     {refused_connection, "efa", "Failed to create ah for"},
     // rdma/hw/erdma/erdma_main.c; the sizes: Alibaba's driver outside of Linux, erdma_verbs.c, as
     // kvcache-ai/Mooncake docs/source/troubleshooting has its line
-    {large_region, "erdma infiniband", "Out of mr size"},
+    {large_region, "erdma", "Out of mr size"},
     {device_full, "erdma", "ERROR: Out of "},
-    {failed_function, "erdma infiniband", "wait init done failed"},
+    {failed_function, "erdma", "wait init done failed"},
     {failed_function, "erdma", "ib_register_device failed"},
     {failed_function, "erdma", "pci_enable_device failed"},
     {failed_function, "erdma", "devm_ioremap failed"},
@@ -218,6 +252,8 @@ constexpr LogPattern kPatterns[] = {
     // Linux drivers/pci/pcie/aer.c (severity=Uncorrected, later Uncorrectable) and err.c
     {uncorrected_error, "", "PCIe Bus Error", "severity=Uncorrect", "", "", Named::path},
     {uncorrected_error, "", "AER: ", "Uncorrect", "", "", Named::path, "error "},
+    // Linux drivers/pci/pcie/dpc.c: the port took what is below it off the bus
+    {uncorrected_error, "pcieport", "DPC: containment event", "", "", "", Named::path},
     {not_recovered, "", "AER: ", "device recovery failed", "", "", Named::path},
     // Linux net/sched/sch_generic.c, dev_watchdog()
     {stuck_queue, "", "NETDEV WATCHDOG", "timed out", "", "", Named::endpoint},
@@ -227,14 +263,23 @@ constexpr LogPattern kPatterns[] = {
     {failed_soft_device, "rdma_rxe", "failed"},
     // MLNX_OFED drivers/infiniband/core/umem.c; rdma/hw/mlx5/mr.c before 5.11
     {not_pinned, "ib_umem_get ib_core ib_uverbs", "ib_umem_get", "failed"},
-    {no_such_memory, kMlx5Ib, "umem get failed (-14)"},
-    {no_memory_to_pin, kMlx5Ib, "umem get failed (-12)"},
-    {not_pinned, kMlx5Ib, "umem get failed"},
-    // NVIDIA, Xid catalog (docs.nvidia.com/deploy/xid-errors): 74 NVLink, 79 off the bus, 121 C2C,
-    // 144 to 150 NVLink of Blackwell; SXid is an NVSwitch's (Fabric Manager user guide)
+    {no_such_memory, kMlx5, "umem get failed (-14)"},
+    {no_memory_to_pin, kMlx5, "umem get failed (-12)"},
+    {not_pinned, kMlx5, "umem get failed"},
+    // NVIDIA, Xid catalog (docs.nvidia.com/deploy/xid-errors): 48 and 140 memory errors, 64 a row
+    // that could not be remapped, 74 NVLink, 79 off the bus, 95 an uncontained error, 119 and 120
+    // its processor does not answer, 121 C2C, 144 to 150 NVLink of Blackwell; SXid is an NVSwitch's
+    // (Fabric Manager user guide). 13, 31, 43, 63 and 94 end a program or wait for a reset.
+    {gpu_fault, "NVRM", "has fallen off the bus"},
+    {gpu_fault, "NVRM", "Xid", "): 48,"},
+    {gpu_fault, "NVRM", "Xid", "): 64,"},
     {gpu_fault, "NVRM", "Xid", "): 74,"},
     {gpu_fault, "NVRM", "Xid", "): 79,"},
+    {gpu_fault, "NVRM", "Xid", "): 95,"},
+    {gpu_fault, "NVRM", "Xid", "): 119,"},
+    {gpu_fault, "NVRM", "Xid", "): 120,"},
     {gpu_fault, "NVRM", "Xid", "): 121,"},
+    {gpu_fault, "NVRM", "Xid", "): 140,"},
     {gpu_fault, "NVRM", "Xid", "): 144,"},
     {gpu_fault, "NVRM", "Xid", "): 145,"},
     {gpu_fault, "NVRM", "Xid", "): 146,"},
@@ -242,6 +287,9 @@ constexpr LogPattern kPatterns[] = {
     {gpu_fault, "NVRM", "Xid", "): 148,"},
     {gpu_fault, "NVRM", "Xid", "): 149,"},
     {gpu_fault, "NVRM", "Xid", "): 150,"},
+    // Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c
+    {gpu_fault, "amdgpu", "GPU reset begin!"},
+    {gpu_fault, "amdgpu", "device lost from bus!"},
     {gpu_fault, "nvidia-nvswitch*", "SXid (PCI:", ", Fatal,"},
 };
 
@@ -257,6 +305,22 @@ bool fits_any(std::string_view globs, std::string_view word) {
     globs.remove_prefix(std::min(globs.size(), glob.size() + 1));
   }
   return false;
+}
+
+/// The module that made the device of a line "infiniband NAME: …"; "" where the name is not one
+/// that a module gives.
+std::string_view maker_of(std::string_view line) {
+  line.remove_prefix(std::min(line.size(), line.find(' ') + 1));
+  const auto* names = find_where(
+      kDeviceNames, [&](const DeviceNames& one) { return line.starts_with(one.beginning); });
+  return names != nullptr ? names->module : std::string_view();
+}
+
+/// Whether a driver's words are believed of a line that names a device of the class "infiniband"
+/// alone: those of its maker, of a device with another name those of any but "did not start".
+bool is_of_device(const LogPattern& pattern, std::string_view maker) {
+  if (!is_of_one_driver(pattern)) return false;
+  return maker.empty() ? pattern.cause != failed_function : is_of(pattern, maker);
 }
 
 bool fits_command(const LogPattern& pattern, const std::optional<FailedCommand>& failed) {
@@ -305,13 +369,25 @@ std::optional<FailedCommand> failed_command(std::string_view line) {
 const LogPattern* pattern_of(std::string_view line) {
   const auto writer = writer_of(line);
   const auto failed = failed_command(line);
+  const bool names_device = writer == "infiniband";
+  const auto maker = names_device ? maker_of(line) : std::string_view();
   return find_where(kPatterns, [&](const LogPattern& pattern) {
-    return (pattern.writers.empty() || is_of(pattern, writer)) && says(line, pattern.first) &&
-           says(line, pattern.second) && fits_command(pattern, failed);
+    const bool is_writers = pattern.writers.empty() || is_of(pattern, writer) ||
+                            (names_device && is_of_device(pattern, maker));
+    return is_writers && says(line, pattern.first) && says(line, pattern.second) &&
+           fits_command(pattern, failed);
   });
 }
 
-std::vector<node::PciAddress> addresses_in(std::string_view text) {
+std::vector<node::PciAddress> addresses_in(std::string_view line) {
+  // "[0x18:0x00.0]" is DMAR's of Linux 5.13 to 5.15.
+  std::string without_0x;
+  for (auto at = line.find("0x"); at != std::string_view::npos; at = line.find("0x")) {
+    without_0x += line.substr(0, at);
+    line.remove_prefix(at + 2);
+  }
+  without_0x += line;
+  std::string_view text = without_0x;
   constexpr std::string_view kAddress = "0123456789abcdefABCDEF:.";
   std::vector<node::PciAddress> found;
   while (true) {

@@ -97,8 +97,8 @@ struct FailedCommand {
 /// same words are mlx5_cmd_check()'s.
 std::optional<FailedCommand> failed_command(std::string_view line);
 
-/// The PCI functions that a text names.
-std::vector<node::PciAddress> addresses_in(std::string_view text);
+/// The PCI functions that a line names.
+std::vector<node::PciAddress> addresses_in(std::string_view line);
 
 /// "mlx5_core 0000:18:00.0 ens1: Link down", "ice 0000:18:00.0 ens1: NIC Link is Down".
 bool says_link_down(std::string_view line);

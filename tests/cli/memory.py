@@ -122,6 +122,10 @@ def nccl_warnings(size):
     return repeated(lambda i: f"h:{i % 9000}:{i} [{i % 8}] transport/net_ib.cc:{i % 5000} NCCL WARN Call to ibv_reg_mr failed with error E{i}\n", size)
 
 
+def nccl_processes(size):
+    return repeated(lambda i: f"host{i % 64}:{1000 + i}:{i} [{i % 8}] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.{i % 250}<0>\n", size)
+
+
 def one_line(size):
     return "NCCL INFO " + "x" * (size - 11) + "\n"
 
@@ -212,6 +216,7 @@ ROWS = [
     (kubeconfig, MIB, "doctor --kube --kubeconfig {}", 2),
     (answers, 31 * MIB, "doctor --kube --kubeconfig {}", 2),
     *((make, 4 * MIB, "nccl-log {}", code) for make, code in ((nccl_lines, 2), (nccl_warnings, 1), (one_line, 2))),
+    (nccl_processes, 4 * MIB, "nccl-log {} -o json", 2),
     *((make, MIB, command + " --snapshot {}", None) for make in (nics, mixed) for command in SNAPSHOT_COMMANDS),
     (mixed, 4 * MIB, "topology -o json --snapshot {}", None),
     (nics, 4 * MIB, "doctor -o json --snapshot {}", None),

@@ -104,14 +104,25 @@ TEST(NcclLog, a_log_in_one_line_may_have_any_size) {
 }
 
 TEST(NcclLog, processes_above_the_limit_are_counted_and_not_kept) {
-  NcclLogReader reader;
-  for (unsigned pid = 1; pid <= 65537; ++pid) {
-    reader.feed("h:" + std::to_string(pid) + ":1 [0] NCCL INFO Using network IB\n");
-  }
-  const auto log = reader.finish();
-  EXPECT_EQ(log.processes.size(), 65536U);
-  EXPECT_EQ(log.workers.size(), 65536U);
-  EXPECT_EQ(log.left_out, 1U);
+  const auto read_of = [](unsigned pids, std::size_t padding) {
+    NcclLogReader reader;
+    for (unsigned pid = 1; pid <= pids; ++pid) {
+      reader.feed("h:" + std::to_string(pid) + ":1 [0] NCCL INFO Using network IB\n" +
+                  std::string(padding, ' ') + "\n");
+    }
+    return reader.finish();
+  };
+  // A rank of a real log takes more than a KiB: all are kept, up to the most.
+  const auto whole = read_of(65537, 800);
+  EXPECT_EQ(whole.processes.size(), 65536U);
+  EXPECT_EQ(whole.workers.size(), 65536U);
+  EXPECT_EQ(whole.left_out, 1U);
+  // Of lines that each are another process's, memory stays within ten times the log.
+  const auto many = read_of(30000, 0);
+  EXPECT_EQ(many.processes.size(), many.workers.size());
+  EXPECT_GE(many.processes.size(), 10240U);
+  EXPECT_LT(many.processes.size(), 20000U);
+  EXPECT_EQ(many.left_out, 30000 - many.processes.size());
 }
 
 TEST(NcclLog, a_host_that_another_writer_ran_into_is_known_by_its_end) {

@@ -234,6 +234,41 @@ constexpr Line kLines[] = {
     {none, "NVRM: Xid (PCI:0000:c6:00): 31, pid=74, name=python, Ch 00000008, MMU Fault"},
     {gpu_fault, "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20034, Fatal, Link 30 LTSSM Fault"},
     {none, "nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 12028, Non-fatal, Link 30 egress"},
+    {gpu_fault, "NVRM: GPU at PCI:0000:1b:00: GPU-6f2b has fallen off the bus."},
+    {gpu_fault, "NVRM: Xid (PCI:0000:1b:00): 48, pid=1, An uncorrectable double bit error"},
+    {gpu_fault, "NVRM: Xid (PCI:0000:1b:00): 95, pid=1, Uncontained: LTC TAG (0x2,0x0)"},
+    {gpu_fault, "NVRM: Xid (PCI:0000:1b:00): 119, pid=1, Timeout after 6s of waiting for RPC"},
+    {none, "NVRM: Xid (PCI:0000:1b:00): 94, pid=1, Contained: SM (0x1). RST: No, D-RST: No"},
+    {none, "NVRM: Xid (PCI:0000:1b:00): 63, pid=1, Row Remapper: New row marked for remapping"},
+    {none, "NVRM: Xid (PCI:0000:1b:00): 43, pid=1, name=python, Ch 00000008"},
+    {gpu_fault, "amdgpu 0000:c1:00.0: amdgpu: GPU reset begin!"},
+    {none, "amdgpu 0000:c1:00.0: amdgpu: GPU reset(2) succeeded!"},
+    // A device's name alone: dev_err(&ibdev->dev), as bnxt_re of Linux until 6.1 has it.
+    {firmware_silent,
+     "infiniband bnxt_re0: FW STALL Detected. cmdq[0xe]=0x3 waited (20102 > 20000) msec active 1"},
+    {refused_command, "infiniband bnxt_re0: Failed to create HW QP"},
+    {refused_connection, "infiniband rocep24s0f0: Failed to modify HW QP"},
+    {no_memory_to_pin, "infiniband bnxt_re0: ib_umem_get failed! rc = -12"},
+    {refused_command, "infiniband mlx5_0: create_qp:3206:(pid 1): Create QP type 2 failed"},
+    {none, "infiniband mlx5_0: Failed to create HW QP"},
+    {none, "infiniband rocep24s0f0: mlx5_poll_one:530:(pid 0): syndrome 0x5, aborting"},
+    {none, "infiniband mlx5_0: dump_cqe:272:(pid 12): dump error cqe"},
+    {failed_function,
+     "bnxt_en 0000:18:00.0 bnxt_re0: Failed to register with Ethernet driver, rc -5"},
+    {refused_command,
+     "efa 0000:18:00.0 efa_0: Failed to process command REG_MR (opcode 7) err -12"},
+    {failed_function, "ice 0000:18:00.0: Firmware recovery mode detected. Limiting functionality."},
+    {uncorrected_error,
+     "pcieport 0000:15:01.0: DPC: containment event, status:0x1f01 source:0x0000"},
+    {firmware_died,
+     "mlx5_core 0000:18:00.0: mlx5_health_try_recover:338:(pid 1): health recovery flow aborted, "
+     "PCI reads still not working"},
+    // Of others, in such words.
+    {none, "systemd[1]: mlx5_core: device's health compromised - reached miss count"},
+    {none, "containerd[123]: NVRM: Xid (PCI:0000:1b:00): 79 reported by the exporter"},
+    {none, "audit: type=1400 apparmor=\"DENIED\" comm=\"mlx5_core failed with error\""},
+    {none, "gpud[5]: mlx5_core 0000:18:00.0: Port module event[error]: module 0, Cable error"},
+    {none, "nvme nvme0: I/O 5 QID 3 timeout, aborting"},
     {none, "usb 1-1: new high-speed USB device number 2 using xhci_hcd"},
     {none, ""},
 };
@@ -291,6 +326,8 @@ TEST(LogPatterns, addresses_are_found_wherever_they_stand) {
   using node::PciAddress;
   EXPECT_THAT(system::addresses_in("DMAR: [DMA Read] Request device [ca:08.2] fault addr 0x1"),
               testing::ElementsAre(PciAddress{0, 0xca, 8, 2}));
+  EXPECT_THAT(system::addresses_in("DMAR: Request device [0x18:0x00.0] fault addr ffe00000"),
+              testing::ElementsAre(PciAddress{0, 0x18, 0, 0}));
   EXPECT_THAT(system::addresses_in("mlx5_core 0000:18:00.0: AER: received: 0001:19:00.1"),
               testing::ElementsAre(PciAddress{0, 0x18, 0, 0}, PciAddress{1, 0x19, 0, 1}));
   EXPECT_THAT(system::addresses_in("at 12:34:56.789, 1.2.3.4, :::"), testing::IsEmpty());
