@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What CRI-O makes of its files: pkg/config/config.go (UpdateFromDropInFile, UpdateFromPath),
 // internal/config/nri/nri.go and internal/criocli/criocli.go (mergeConfigFiles, mergeNRIConfig) of
-// v1.26.0 to v1.36.0. Its TOML library (BurntSushi) finds a key in any case, the exact one first.
+// v1.26.0 to v1.36.0. Its TOML library (BurntSushi) takes a key in any case; of two that differ in
+// case alone either may count (decode.go, unifyStruct: the order of a Go map).
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/contains.h"
 #include "base/text.h"
+#include "system/crio_types.h"
 #include "system/runtime_answer.h"
 
 namespace railhead::system {
@@ -28,7 +31,6 @@ constexpr std::array<std::string_view, 9> kNriKeys = {"enable_nri",
 
 /// The value of a key in a table. Absent: it has none.
 const Value* value_of(const Value& table, std::string_view key) {
-  if (const auto* exact = table.find(key)) return exact;
   const auto found = entries_in_any_case(table, key);
   return found.empty() ? nullptr : &found.front()->value;
 }
@@ -83,17 +85,49 @@ class CrioReader {
     }
     if (!file.content.value) return fail("malformed", file.path, {}, file.content.error);
     const auto* crio = value_of(*file.content.value, "crio");
+    note_twice(file, *file.content.value, std::array<std::string_view, 1>{"crio"});
     note_misplaced(file, *file.content.value, crio);
     if (crio == nullptr) return;
     if (!is_table(crio)) return fail("type", file.path, crio->mark, "\"crio\" is not a table");
+    check_types(file, *crio, "");
     const auto* nri = value_of(*crio, "nri");
     if (nri == nullptr) return;
     if (!is_table(nri)) return fail("type", file.path, nri->mark, "\"crio.nri\" is not a table");
+    note_twice(file, *crio, std::array<std::string_view, 1>{"nri"});
+    note_twice(file, *nri, kNriKeys);
     for (const auto& entry : nri->entries) {
       if (!contains(kNriKeys, to_lower(entry.key)))
         note("unknown-key", file.path, entry.mark, "CRI-O has no key " + in_quotes(entry.key));
     }
     read_nri(file, *nri);
+  }
+
+  /// Of keys that differ in case alone it is not known which one counts.
+  void note_twice(const ConfigFile& file, const Value& table,
+                  std::span<const std::string_view> keys) {
+    for (const auto key : keys) {
+      const auto all = entries_in_any_case(table, key);
+      if (all.size() < 2) continue;
+      can_tell_ = false;
+      note("unread", file.path, all.back()->mark, in_quotes(key) + " stands there more than once");
+    }
+  }
+
+  /// Fails where a key has a value that CRI-O cannot decode.
+  void check_types(const ConfigFile& file, const Value& table, const std::string& name) {
+    for (const auto& [written, mark, value] : table.entries) {
+      const auto key = to_lower(written);
+      const auto type = type_in_crio(name, key);
+      if (type && !has_crio_type(value, *type))
+        fail("type", file.path, value.mark,
+             in_quotes(written) + " is not " + std::string(to_string(*type)));
+      if (!name.empty() || !is_table_of_crio(key)) continue;
+      if (value.kind == Value::Kind::map) {
+        check_types(file, value, key);
+      } else {
+        fail("type", file.path, value.mark, in_quotes("crio." + written) + " is not a table");
+      }
+    }
   }
 
   /// A key of NRI's that stands where CRI-O does not look for it.
@@ -150,14 +184,12 @@ class CrioReader {
                  std::optional<Said>& into) {
     const auto* value = value_of(nri, key);
     if (value == nullptr) return;
-    if (nri.find(key) == nullptr && entries_in_any_case(nri, key).size() > 1) {
-      can_tell_ = false;
-      note("unread", file.path, value->mark, in_quotes(key) + " stands there more than once");
+    const auto all = entries_in_any_case(nri, key);
+    for (const auto* entry : all) {
+      if (!entry->value.as_bool())
+        return fail("type", file.path, entry->mark, in_quotes(key) + " is not true or false");
     }
-    const auto flag = value->as_bool();
-    if (!flag)
-      return fail("type", file.path, value->mark, in_quotes(key) + " is not true or false");
-    into = Said{*flag, file.path, value->mark};
+    into = Said{*value->as_bool(), file.path, value->mark};
   }
 
   void options() {

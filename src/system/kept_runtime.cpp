@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "data/toml.h"
 #include "host/keep.h"
+#include "system/crio_types.h"
 #include "system/kept_files.h"
 
 namespace railhead::system {
@@ -81,6 +82,12 @@ bool is_plugin(std::string_view name) {
 bool is_cri(std::string_view name) {
   return name == "io.containerd.cri.v1.runtime" || name == "io.containerd.grpc.v1.cri" ||
          name == "cri";
+}
+
+/// A key or a table of CRI-O's whose type is looked at.
+bool is_of_crio(std::string_view table, std::string_view key) {
+  const auto name = to_lower(key);
+  return type_in_crio(table, name) || (table.empty() && is_table_of_crio(name));
 }
 
 /// A runtime is called as a person likes: the usual names stay, others become a number that tells
@@ -171,9 +178,8 @@ class Keeper {
     root,
     plugins,
     crio,
-    api,
+    table_of_crio,
     nri,
-    limits,
     cri,
     containerd,
     runtimes,
@@ -188,13 +194,12 @@ class Keeper {
   /// What of a table is inside; absent: nothing of it is kept but that it is there.
   static std::optional<Inside> inside_of(Inside outer, std::string_view key) {
     const auto name = to_lower(key);
-    if (outer == Inside::crio && key == "api") return Inside::api;
-    if (outer == Inside::crio && key == "runtime") return Inside::limits;
     if (outer == Inside::plugins && is_cri(key)) return Inside::cri;
     if (outer == Inside::cri) return Inside::containerd;
     if (outer == Inside::containerd) return Inside::runtimes;
     if (outer == Inside::runtimes) return Inside::runtime;
-    if (outer == Inside::runtime || outer == Inside::limits) return std::nullopt;
+    if (outer == Inside::runtime || outer == Inside::table_of_crio) return std::nullopt;
+    if (outer == Inside::crio && is_table_of_crio(name)) return Inside::table_of_crio;
     if (outer == Inside::plugins || outer == Inside::crio) {
       return is_nri(key) ? std::optional(Inside::nri) : std::nullopt;
     }
@@ -204,13 +209,12 @@ class Keeper {
     return outer;
   }
 
-  static bool knows(Inside inside, std::string_view key) {
+  static bool knows(Inside inside, std::string_view table, std::string_view key) {
     switch (inside) {
       case Inside::root: return contains(kKeys, std::string_view(to_lower(key)));
       case Inside::plugins: return is_plugin(key);
-      case Inside::crio: return is_nri(key) || key == "api" || key == "runtime";
-      case Inside::api: return key == "listen";
-      case Inside::limits: return key == "default_ulimits";
+      case Inside::crio: return is_nri(key) || is_of_crio("", key);
+      case Inside::table_of_crio: return is_of_crio(table, key);
       case Inside::cri: return key == "containerd";
       case Inside::containerd: return key == "runtimes" || key == "default_runtime_name";
       case Inside::runtimes: return true;
@@ -221,14 +225,16 @@ class Keeper {
   }
 
   /// Dotted keys from the root: no header can take them to another table.
-  void take(const Value& table, Inside inside, const std::string& above) {
+  void take(const Value& table, Inside inside, const std::string& above,
+            const std::string& name = "") {
     for (const auto& entry : table.entries) {
-      if (!knows(inside, entry.key)) continue;
+      if (!knows(inside, name, entry.key)) continue;
       const auto key = inside == Inside::runtimes ? runtime_name(entry.key) : entry.key;
       const auto path = above + (is_made_of(key, "_-") ? key : "\"" + key + "\"");
       const auto before = lines_.size();
       const auto inner = inside_of(inside, entry.key);
-      if (entry.value.kind == Value::Kind::map && inner) take(entry.value, *inner, path + ".");
+      if (entry.value.kind == Value::Kind::map && inner)
+        take(entry.value, *inner, path + ".", to_lower(entry.key));
       if (lines_.size() != before) continue;
       lines_.push_back({entry.mark.line, path + " = " + kept_value(entry.key, entry.value)});
     }

@@ -55,6 +55,7 @@ enable_nri = true
 global_auth_file = "{CANARY}"
 [crio.runtime]
 default_env = ["X={CANARY}"]
+pids_limit = "{CANARY}"
 """
 MODULES = f"# {CANARY}\nrdma_ucm # {CANARY}\nib_umad\n{CANARY}\n; jdoe alice@example.com\n"
 KMSG = f"""6,1,1000000,-;Command line: root=/dev/sda token={CANARY}

@@ -225,6 +225,33 @@ TEST(PlanNri, crio_without_connections_is_opened) {
                           "  enable_nri = true\n  nri_disable_connections = false\n"));
 }
 
+TEST(PlanNri, crio_does_not_start_with_a_value_of_another_type) {
+  const auto state_with = [](const std::string& text) {
+    const NodeTree tree;
+    tree.write("etc/crio/crio.conf.d/10.conf", text);
+    return nri(tree).state;
+  };
+  for (const std::string text :
+       {"[crio]\nroot = 1\n", "[crio.runtime]\npids_limit = 'many'\n",
+        "[crio.runtime]\nselinux = 'yes'\n", "[crio.runtime]\ndefault_ulimits = 'memlock=-1:-1'\n",
+        "[crio.runtime]\nhooks_dir = [1]\n", "[crio.api]\nstream_port = 10010\n",
+        "[crio.metrics]\nmetrics_port = '9537'\n", "[crio.metrics]\nmetrics_port = 9537.0\n",
+        "[crio]\nimage = 3\n", "[crio.runtime]\nselinux = true\nSELinux = 'x'\n",
+        "[crio.Image]\nPause_Image = true\n"}) {
+    EXPECT_EQ(state_with(text), StepState::refused) << text;
+  }
+  for (const std::string text :
+       {"[crio.runtime]\npids_limit = 4096\nselinux = true\ndefault_ulimits = ['memlock=-1:-1']\n",
+        "[crio.runtime]\nno_such_key = 'x'\n", "[crio.runtime.runtimes.runc]\nruntime_path = ''\n",
+        "[crio.api]\nstream_port = '0'\n", "[crio.nothing]\nselinux = 'yes'\n"}) {
+    EXPECT_EQ(state_with(text), StepState::todo) << text;
+  }
+  for (const std::string text :
+       {"[crio.nri]\nenable_nri = true\nEnable_NRI = false\n", "[crio.nri]\n[crio.NRI]\n"}) {
+    EXPECT_EQ(state_with(text), StepState::parked) << text << ", and either may count";
+  }
+}
+
 TEST(PlanNri, crio_s_later_folders_count_more) {
   const NodeTree tree;
   tree.write("etc/crio/crio.conf.d/99-z/x.conf", "[crio.nri]\nenable_nri = false\n");

@@ -153,6 +153,11 @@ TEST(KeptFiles, hold_no_secret_of_a_runtime) {
   EXPECT_EQ(system::kept_runtime_settings(
                 "[crio.nri]\nenable-nri = true\n[crio.api]\nlisten = 'secret'\n"),
             "\ncrio.nri.enable-nri = true\n\ncrio.api.listen = ''\n");
+  EXPECT_EQ(system::kept_runtime_settings("[crio.image]\nglobal_auth_file = '/secret'\n"
+                                          "pinned_images = ['secret']\npause_image = 3\n"
+                                          "[crio.runtime]\ndefault_env = ['A=secret', 2]\n"),
+            "\ncrio.image.global_auth_file = ''\n\ncrio.image.pause_image = 3\n\n"
+            "crio.runtime.default_env = ['', 2, ]\n");
   EXPECT_EQ(system::kept_runtime_settings("[plugins.\"secret\\r.nri\"]\ndisable = true\n"),
             "plugins = {}\n");
   EXPECT_EQ(system::kept_runtime_settings("[a\nsecret"), "[malformed\n");
