@@ -54,7 +54,7 @@ Result<Recorded> read_machine(const SnapshotFlags& flags, const config::Config& 
   std::vector<std::string> unknown;  // each is in the snapshot as well
   (void)usage::read_nfs_mounts(recorder);
   (void)usage::read_nfs_declarations(recorder, unknown);
-  auto asked = std::move(recorder).asked();
+  auto asked = recorder.asked();
   return Recorded{std::move(recorder).recorded(), std::move(asked), node.gpus.size(),
                   node.nics.size()};
 }

@@ -16,6 +16,9 @@
 namespace railhead::snapshot {
 namespace {
 
+/// What is known of prefixes is forgotten when it is so much: reads come directory by directory,
+/// and the inner host answers again.
+constexpr std::size_t kMostRemembered = 4096;
 constexpr std::size_t kNetlinkPieceBytes = 16384;  // a line of it is twice as long
 
 /// Adds the lines that are not there yet. Arguments that end with a NUL each are one line.
@@ -42,6 +45,7 @@ std::optional<std::string> RecordingHost::link_at(const std::string& path, bool 
   const auto target = answer ? *answer : std::nullopt;
   if (target) keep(path, SnapshotLink{*target});
   // A path that ends here is asked for once, mostly: of a hundred thousand none is remembered.
+  if (links_.size() >= kMostRemembered) links_.clear();
   if (target || !is_last) links_.emplace(path, target);
   return target;
 }
@@ -89,6 +93,7 @@ void RecordingHost::imply(const std::string& path, SnapshotEntry entry) {
 }
 
 bool RecordingHost::may_search(const std::string& directory) {
+  if (searchable_.size() >= kMostRemembered) searchable_.clear();
   const auto [at, is_new] = searchable_.try_emplace(directory, true);
   if (is_new) {
     const auto answer = inner_.readlink(directory + ".");
@@ -118,27 +123,44 @@ Result<std::optional<std::string>> RecordingHost::read_keeping(const std::string
                                                                host::Keep need) {
   const auto real = canonical(path, LastLink::follow);
   auto answer = inner_.read(path);
-  note(real, answer, [&](const std::string& text) {
-    asked_.try_emplace(*real, path);
-    keep_of(*real, text, need);
-  });
+  note(real, answer, [&](const std::string& text) { keep_of(*real, path, text, need); });
   return answer;
 }
 
-void RecordingHost::keep_of(const std::string& path, const std::string& content, host::Keep need) {
-  auto& all = kept_[path];
-  auto mine = std::ranges::find(all, need, &std::pair<host::Keep, std::string>::first);
-  if (mine == all.end()) mine = all.insert(mine, {need, ""});
-  mine->second = need(content);
-  std::string text;
-  for (const auto& one : all) add_missing(text, one.second);
+void RecordingHost::keep_of(const std::string& path, const std::string& asked,
+                            const std::string& content, host::Keep need) {
+  // The key of the entry, which stays where it is, is the key here, too.
+  const auto entry = snapshot_.entries.try_emplace(path, SnapshotName{}).first;
+  auto& read = reads_[entry->first];
+  if (read.needs.empty()) read.asked = asked == path ? "" : asked;
+  const auto* file = std::get_if<SnapshotFile>(&entry->second);
+  auto mine = std::ranges::find(read.needs, need, &std::pair<host::Keep, std::string>::first);
+  if (mine == read.needs.end()) {
+    // What the only reader needs is the entry's text, and is not kept twice.
+    if (read.needs.size() == 1 && file != nullptr) read.needs.front().second = file->content;
+    mine = read.needs.insert(mine, {need, ""});
+  }
+  std::string text = need(content);
+  if (read.needs.size() > 1) {
+    mine->second = std::move(text);
+    text.clear();
+    for (const auto& one : read.needs) add_missing(text, one.second);
+  }
   if (!text.empty() || content.empty()) {
     nothing_.erase(path);
-    keep(path, SnapshotFile{std::move(text)});
+    entry->second = SnapshotFile{std::move(text)};
   } else {
     nothing_.insert(path);
-    keep(path, SnapshotName{});
+    entry->second = SnapshotName{};
   }
+}
+
+std::map<std::string, std::string, std::less<>> RecordingHost::asked() const {
+  std::map<std::string, std::string, std::less<>> all;
+  for (const auto& [path, read] : reads_) {
+    if (!read.asked.empty()) all.emplace(path, read.asked);
+  }
+  return all;
 }
 
 Result<std::optional<std::string>> RecordingHost::readlink(const std::string& path) {
@@ -262,7 +284,7 @@ Snapshot RecordingHost::recorded() const& {
 Snapshot RecordingHost::recorded() && {
   links_.clear();
   searchable_.clear();
-  kept_.clear();
+  reads_.clear();
   return finished(std::move(snapshot_));
 }
 

@@ -44,15 +44,9 @@ class RecordingHost : public host::Host {
   [[nodiscard]] Snapshot recorded() const&;
   [[nodiscard]] Snapshot recorded() &&;
 
-  /// The path by which a file was asked for first, by that at which it is, links followed: a link
-  /// does not change what a file has.
-  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& asked() const& {
-    return asked_;
-  }
-
-  [[nodiscard]] std::map<std::string, std::string, std::less<>> asked() && {
-    return std::move(asked_);
-  }
+  /// The path by which a file was asked for first, by that at which it is, where they differ: a
+  /// link does not change what a file has.
+  [[nodiscard]] std::map<std::string, std::string, std::less<>> asked() const;
 
  private:
   enum class LastLink { follow, keep };
@@ -66,7 +60,8 @@ class RecordingHost : public host::Host {
   bool may_search(const std::string& directory);
 
   /// What a reader needs of a file, beside what others need of it.
-  void keep_of(const std::string& path, const std::string& content, host::Keep need);
+  void keep_of(const std::string& path, const std::string& asked, const std::string& content,
+               host::Keep need);
   /// What was answered for a path.
   void keep(const std::string& path, SnapshotEntry entry);
   /// An answer of the kernel's netlink, in pieces below `folder`.
@@ -81,11 +76,18 @@ class RecordingHost : public host::Host {
   Snapshot snapshot_;
   std::map<std::string, std::optional<std::string>> links_;  ///< what is known of prefixes
   std::map<std::string, bool> searchable_;
-  /// What each reader needs of a file, in the order in which they came.
-  std::map<std::string, std::vector<std::pair<host::Keep, std::string>>> kept_;
-  std::map<std::string, std::string, std::less<>> asked_;
-  std::set<std::string> nothing_;  ///< files that have nothing that a reader needs
-  std::set<std::string> ways_;     ///< directories that ".." left: without them no way
+
+  /// How a file was read.
+  struct Read {
+    std::string asked;  ///< the path by which it was first, if that is another
+    /// What each reader needs of it, in the order in which they came; of a single one the text
+    /// stands in the entry alone.
+    std::vector<std::pair<host::Keep, std::string>> needs;
+  };
+
+  std::map<std::string_view, Read> reads_;  ///< by the keys of the entries
+  std::set<std::string> nothing_;           ///< files that have nothing that a reader needs
+  std::set<std::string> ways_;              ///< directories that ".." left: without them no way
 
   // What the last canonical() found:
   std::vector<std::string> passed_;     ///< directories that ".." left

@@ -221,7 +221,7 @@ ROWS = [
     (mixed, 4 * MIB, "topology -o json --snapshot {}", None),
     (nics, 4 * MIB, "doctor -o json --snapshot {}", None),
     (gpus, 4 * MIB, "doctor --snapshot {}", None),
-    (nics, MIB, "snapshot - --snapshot {}", 0),
+    (nics, 4 * MIB, "snapshot - --snapshot {}", 0),
     *((make, MIB, command + " --snapshot {}", None) for make in (nfs, kernel_log) for command in ("doctor", "doctor -o json", "snapshot --doctor -")),
     (nfs, MIB, "nfs --snapshot {}", None),
     (names, 16 * MIB, "doctor --snapshot {}", 2),
