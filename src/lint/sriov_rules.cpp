@@ -29,6 +29,11 @@ void for_each_policy(const Given& given, Use use) {
   }
 }
 
+/// What a tool puts another text in place of: "${NAME}", "{{ name }}", "<name>".
+bool is_template(std::string_view text) {
+  return text.find_first_of("$<{") != std::string_view::npos;
+}
+
 Link link_of_policy(const data::Value& spec) {
   const auto type = to_lower(text_below(spec, {"linkType"}));
   if (type == "ib") return Link::infiniband;
@@ -134,6 +139,7 @@ void prefixed(const Given& given, Found& found) {
     for (const auto* network : given.of_kind(kind)) {
       const auto* place = below(network->root, {"spec", "resourceName"});
       if (place == nullptr || place->scalar.find('/') == std::string::npos) continue;
+      if (is_template(place->scalar)) continue;
       if (!own.empty() && place->scalar.starts_with(own)) continue;
       found.add(*network, place,
                 "its pods ask for PREFIX/" + place->scalar + ": write " +
@@ -251,7 +257,7 @@ void overlap(const Given& given, Found& found) {
 }
 
 /// Source: k8snetworkplumbingwg/sriov-network-operator pkg/webhook/validate.go, resourceNameRegexp;
-/// releases before it took no "-".
+/// before its PR#1120 it took no "-".
 bool is_resource_name(std::string_view name) {
   constexpr std::size_t kMost = 63;
   const auto is_inner = [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; };
@@ -277,7 +283,8 @@ std::optional<std::pair<const data::Value*, std::string>> why_refused(const data
     return std::pair(vdpa, std::string("vdpaType without eSwitchMode switchdev"));
   }
   const auto* resource = below(spec, {"resourceName"});
-  if (resource != nullptr && !is_resource_name(resource->scalar)) {
+  if (resource != nullptr && !is_template(resource->scalar) &&
+      !is_resource_name(resource->scalar)) {
     return std::pair(resource, "resourceName " + in_quotes(resource->scalar) +
                                    " is not made of letters, digits, \"-\" and \"_\" alone");
   }
@@ -296,7 +303,18 @@ std::optional<std::pair<const data::Value*, std::string>> why_refused(const data
 
 void refused(const Given& given, Found& found) {
   for_each_policy(given, [&](const Object& policy, const data::Value& spec) {
-    if (const auto why = why_refused(spec)) found.add(policy, why->first, why->second);
+    if (const auto why = why_refused(spec)) {
+      found.add(policy, why->first, why->second);
+      return;
+    }
+    const auto* resource = below(spec, {"resourceName"});
+    if (resource == nullptr || is_template(resource->scalar)) return;
+    if (resource->scalar.find('-') == std::string::npos) return;
+    found
+        .add(policy, resource,
+             "resourceName " + in_quotes(resource->scalar) +
+                 " has a \"-\", which the webhook refused until July 2026")
+        .severity = Severity::warn;
   });
 }
 
