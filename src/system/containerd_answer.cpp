@@ -198,6 +198,7 @@ class ContainerdReader {
     for (const auto* plugins : values_of(*file.content.value, "plugins", release_)) {
       for (const auto& [name, mark, value] : plugins->entries) {
         if (is_1()) names_.push_back({name, &file, value.mark});
+        if (name == kCriPlugin || name == kPartsOfCri[0] || name == "cri") take_cri(value, file);
         if (name != kNriPlugin && !(is_1() && name == kNriPluginBefore2)) continue;
         auto& section = sections_[name];
         if (is_1() || value.kind != Value::Kind::map || section.whole) section = {};
@@ -207,6 +208,13 @@ class ContainerdReader {
         for (const auto& entry : value.entries) section.take(entry, file);
       }
     }
+  }
+
+  void take_cri(const Value& section, const ConfigFile& file) {
+    auto reason = bad_cri_type(section, release_);
+    if (!reason || bad_cri_) return;
+    reason->path = file.path;
+    bad_cri_ = std::move(reason);
   }
 
   void take_texts(const ConfigFile& file) {
@@ -296,6 +304,7 @@ class ContainerdReader {
     const auto* section = at == sections_.end() ? nullptr : &at->second;
     if (disabled == nullptr && section != nullptr) check_section(*section);
     check_required();
+    if (bad_cri_ && named(disabled_, kCriPlugin) == nullptr) throw Stop{*bad_cri_};
     answer_.nri = Known::yes;
     answer_.socket = std::string(kNriSocket);
     const auto other = std::string(is_of_version_1() ? kNriPlugin : kNriPluginBefore2);
@@ -458,6 +467,7 @@ class ContainerdReader {
   std::vector<Named> required_;
   std::vector<Named> names_;  ///< of all plugins; in 1.7
   std::map<std::string, Section> sections_;
+  std::optional<RuntimeReason> bad_cri_;
   std::map<std::string, Named> bad_words_;
   std::map<std::string, Named> bad_timeouts_;
   RuntimeAnswer answer_;

@@ -90,6 +90,56 @@ constexpr Field kNri[] = {{"disable", Type::flag},
                           {"disable_connections", Type::flag},
                           {"default_validator", Type::table, kValidator, Release::v2_2}};
 
+/// Of CRI's section what 1.7 and 2.x have with one type, of one runtime in it, and of CNI:
+/// pkg/cri/config/config.go of 1.7, internal/cri/config/config.go of 2.x.
+constexpr Field kCriRuntime[] = {{"runtime_type", Type::text},
+                                 {"runtime_path", Type::text},
+                                 {"pod_annotations", Type::texts},
+                                 {"container_annotations", Type::texts},
+                                 {"options", Type::any},
+                                 {"privileged_without_host_devices", Type::flag},
+                                 {"base_runtime_spec", Type::text},
+                                 {"cni_conf_dir", Type::text},
+                                 {"cni_max_conf_num", Type::whole},
+                                 {"snapshotter", Type::text}};
+constexpr Field kCriContainerd[] = {{"default_runtime_name", Type::text},
+                                    {"runtimes", Type::tables, kCriRuntime},
+                                    {"ignore_blockio_not_enabled_errors", Type::flag},
+                                    {"ignore_rdt_not_enabled_errors", Type::flag}};
+constexpr Field kCriCni[] = {{"conf_dir", Type::text},
+                             {"max_conf_num", Type::whole},
+                             {"setup_serially", Type::flag},
+                             {"conf_template", Type::text},
+                             {"ip_pref", Type::text}};
+constexpr Field kCri[] = {{"containerd", Type::table, kCriContainerd},
+                          {"cni", Type::table, kCriCni},
+                          {"enable_selinux", Type::flag},
+                          {"selinux_category_range", Type::whole},
+                          {"max_container_log_line_size", Type::whole},
+                          {"disable_apparmor", Type::flag},
+                          {"restrict_oom_score_adj", Type::flag},
+                          {"disable_proc_mount", Type::flag},
+                          {"unset_seccomp_profile", Type::text},
+                          {"tolerate_missing_hugetlb_controller", Type::flag},
+                          {"disable_hugetlb_controller", Type::flag},
+                          {"device_ownership_from_security_context", Type::flag},
+                          {"ignore_image_defined_volumes", Type::flag},
+                          {"netns_mounts_under_state_dir", Type::flag},
+                          {"enable_unprivileged_ports", Type::flag},
+                          {"enable_unprivileged_icmp", Type::flag},
+                          {"enable_cdi", Type::flag},
+                          {"cdi_spec_dirs", Type::texts},
+                          {"drain_exec_sync_io_timeout", Type::text},
+                          {"disable_tcp_service", Type::flag},
+                          {"stream_server_address", Type::text},
+                          {"stream_server_port", Type::text},
+                          {"stream_idle_timeout", Type::text},
+                          {"enable_tls_streaming", Type::flag},
+                          {"max_concurrent_downloads", Type::whole},
+                          {"image_pull_progress_timeout", Type::text},
+                          {"image_pull_with_sync_fs", Type::flag},
+                          {"stats_collect_period", Type::whole}};
+
 bool is_text(const Value& value) {
   return value.kind == Value::Kind::scalar && value.quoted;
 }
@@ -222,6 +272,23 @@ std::optional<RuntimeReason> bad_type(const Value& file, Release release) {
 std::optional<RuntimeReason> bad_nri_type(const Value& section, Release release) {
   if (!is_map(section)) return wrong(section, kNriPlugin, Type::table);
   return check(section, kNri, release);
+}
+
+std::optional<RuntimeReason> bad_cri_type(const Value& section, Release release) {
+  auto reason = is_map(section) ? check(section, kCri, release) : std::nullopt;
+  if (!reason) return std::nullopt;
+  reason->code = "cri-type";
+  reason->text += ", and CRI may keep containerd from starting";
+  reason->is_failure = false;
+  return reason;
+}
+
+bool has_type_in_cri(CriTable table, std::string_view key) {
+  std::span<const Field> fields = kCriRuntime;
+  if (table == CriTable::cri) fields = kCri;
+  if (table == CriTable::containerd) fields = kCriContainerd;
+  if (table == CriTable::cni) fields = kCriCni;
+  return std::ranges::any_of(fields, [&](const Field& field) { return field.key == key; });
 }
 
 bool is_go_duration(std::string_view text) {

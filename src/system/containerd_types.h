@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -18,11 +19,20 @@ std::vector<const data::Value*> values_of(const data::Value& table, std::string_
 /// Whether it has what go-toml 1.9.5 of containerd 1.7 reads otherwise than we do.
 bool is_read_otherwise_by_1(const data::Value& file, std::string_view text);
 
-/// Why the file does not decode. Absent: it does, as far as it is not a plugin's. What plugins
-/// other than NRI make of their own is not judged.
+/// Why the file does not decode. Absent: it does, as far as it is not a plugin's.
 std::optional<RuntimeReason> bad_type(const data::Value& file, ContainerdRelease release);
 
 /// Likewise of the section of NRI.
 std::optional<RuntimeReason> bad_nri_type(const data::Value& section, ContainerdRelease release);
+
+/// Likewise of that of CRI, without which containerd does not start (config.Decode() in New() of
+/// server.go): never a failure, since another file may say the key again, and 2.x passes over some.
+std::optional<RuntimeReason> bad_cri_type(const data::Value& section, ContainerdRelease release);
+
+/// A table of CRI's section: the section itself, [….containerd], [….cni], and one of the runtimes.
+enum class CriTable : std::uint8_t { cri, containerd, cni, runtime };
+
+/// Whether bad_cri_type() looks at this key.
+bool has_type_in_cri(CriTable table, std::string_view key);
 
 }  // namespace railhead::system

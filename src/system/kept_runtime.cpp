@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "data/toml.h"
 #include "host/keep.h"
+#include "system/containerd_types.h"
 #include "system/crio_types.h"
 #include "system/kept_files.h"
 
@@ -182,6 +183,7 @@ class Keeper {
     nri,
     cri,
     containerd,
+    cni,
     runtimes,
     runtime
   };
@@ -195,8 +197,11 @@ class Keeper {
   static std::optional<Inside> inside_of(Inside outer, std::string_view key) {
     const auto name = to_lower(key);
     if (outer == Inside::plugins && is_cri(key)) return Inside::cri;
-    if (outer == Inside::cri) return Inside::containerd;
-    if (outer == Inside::containerd) return Inside::runtimes;
+    if (outer == Inside::cri && key == "cni") return Inside::cni;
+    if (outer == Inside::cri && key == "containerd") return Inside::containerd;
+    if (outer == Inside::containerd && key == "runtimes") return Inside::runtimes;
+    if (outer == Inside::cri || outer == Inside::containerd || outer == Inside::cni)
+      return std::nullopt;
     if (outer == Inside::runtimes) return Inside::runtime;
     if (outer == Inside::runtime || outer == Inside::table_of_crio) return std::nullopt;
     if (outer == Inside::crio && is_table_of_crio(name)) return Inside::table_of_crio;
@@ -215,10 +220,11 @@ class Keeper {
       case Inside::plugins: return is_plugin(key);
       case Inside::crio: return is_nri(key) || is_of_crio("", key);
       case Inside::table_of_crio: return is_of_crio(table, key);
-      case Inside::cri: return key == "containerd";
-      case Inside::containerd: return key == "runtimes" || key == "default_runtime_name";
+      case Inside::cri: return has_type_in_cri(CriTable::cri, to_lower(key));
+      case Inside::containerd: return has_type_in_cri(CriTable::containerd, to_lower(key));
+      case Inside::cni: return has_type_in_cri(CriTable::cni, to_lower(key));
       case Inside::runtimes: return true;
-      case Inside::runtime: return key == "base_runtime_spec";
+      case Inside::runtime: return has_type_in_cri(CriTable::runtime, to_lower(key));
       case Inside::nri: return key.size() <= kMaxName && is_made_of(key, "_-");
     }
     return false;

@@ -24,6 +24,7 @@ IMPORTS = "imports = ['/ROOT/conf.d/*.toml']\n"
 MAY_BE_UNKNOWN = {
     "required-unknown": "which plugins a build has besides CRI and NRI is not in its files",
     "disabled-unknown": "what CRI needs of a plugin with another name is not in its files",
+    "cri-type": "another file may say the key again, and containerd 2 passes over some keys of CRI",
     "import-unread": "a folder that we may not list, or a key `imports` whose case releases read otherwise",
     "unread": "a file that we may not read, or with more than we parse",
 }
@@ -137,6 +138,12 @@ def single():
         yield f"{number} a folder of drop-ins in an import", {
             "config.toml": f"{v}imports = ['a/1.toml']\n{OFF}", "a/1.toml": f"{v}imports = ['conf.d/*.toml']\n"}
         yield f"{number} drop-ins of ours that say no", {"config.toml": v + IMPORTS, "conf.d/50-railhead-nri.toml": v + OFF}
+        for name in (CRI, "io.containerd.cri.v1.runtime"):
+            yield f"{number} {name} of other types", {"config.toml": v + ON + section(name, enable_cdi="'true'")}
+            yield f"{number} {name} of right types", {"config.toml": v + ON + section(
+                name, enable_cdi="true", cdi_spec_dirs="['/etc/cdi']", no_such_key="1") +
+                f'[plugins."{name}".containerd.runtimes.x]\nruntime_type = "io.containerd.runc.v2"\n'
+                f'[plugins."{name}".containerd.runtimes.x.options]\nSystemdCgroup = true\n'}
         yield f"{number} inside of a text", {"config.toml": f'{v}root = """/x\n[plugins."{NRI}"]\ndisable = false\n"""\n'}
         yield f"{number} as on Google's nodes", {
             "config.toml": f'{v}required_plugins = ["{CRI}"]\ndisabled_plugins = ["io.containerd.internal.v1.restart"]\noom_score = -999\n'}

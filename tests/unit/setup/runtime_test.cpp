@@ -482,6 +482,27 @@ TEST(PlanNri, a_link_is_of_whom_its_target_is_of) {
   EXPECT_EQ(nri(tree).state, StepState::todo);
 }
 
+TEST(PlanNri, a_section_of_cri_that_does_not_decode_waits) {
+  const auto state_with = [](const std::string& text) {
+    const NodeTree tree;
+    tree.write("etc/containerd/config.toml", "version = 2\n" + text);
+    return nri(tree).state;
+  };
+  const std::string cri = "plugins.\"io.containerd.grpc.v1.cri\"";
+  for (const std::string& text :
+       {"[" + cri + "]\nenable_cdi = 'true'\n", "[" + cri + "]\nmax_concurrent_downloads = '3'\n",
+        "[" + cri + ".cni]\nconf_dir = 1\n", "[" + cri + ".containerd]\nruntimes = 3\n",
+        "[" + cri + ".containerd.runtimes.x]\nruntime_type = 2\n"}) {
+    EXPECT_EQ(state_with(text), StepState::parked) << text;
+  }
+  for (const std::string& text :
+       {"[" + cri + "]\nenable_cdi = true\nno_such_key = 'x'\n",
+        "[" + cri + ".registry.mirrors.x]\nendpoint = ['https://x']\n",
+        "[" + cri + ".containerd.runtimes.x.options]\nSystemdCgroup = true\n"}) {
+    EXPECT_EQ(state_with(text), StepState::todo) << text;
+  }
+}
+
 TEST(PlanNri, a_refusal_says_what_the_file_has) {
   const NodeTree tree;
   tree.write("etc/containerd/config.toml", "disabled_plugins = ['cri']\n");
