@@ -82,6 +82,11 @@ void iommu(const Machine& machine, Findings& found) {
 }
 
 void numa(const Machine& machine, Findings& found) {
+  constexpr const char* kNodes = "/sys/devices/system/node";
+  if (const auto* problem = machine.unreadable(kNodes)) {
+    found.unknown(kNode, problem->path + ": " + problem->what, {{kNodes, "", problem->what}});
+    return;
+  }
   if (machine.node.numa.size() < 2) {
     found.skip(kNode, "one NUMA node at most");
     return;

@@ -83,6 +83,14 @@ void management_nic(const Machine& machine, Findings& found) {
       }
     }
   }
+  if (!found.empty()) return;
+  for (const auto* path : {"/sys/class/net", "/proc/1/net/route", "/proc/1/net/ipv6_route"}) {
+    const auto* problem = machine.unreadable(path);
+    if (problem == nullptr) continue;
+    found.unknown(kNode, problem->path + ": " + problem->what,
+                  {{problem->path, "", problem->what}});
+    return;
+  }
 }
 
 /// A GPU whose NIC is gone shares one that is further away. Its place tells, where nothing says how

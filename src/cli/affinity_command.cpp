@@ -252,7 +252,9 @@ Result<int> print_affinity(const Invocation& invocation, const AffinityFlags& fl
   if (report.json["nics"].empty() && node::unread_nic(table.node()) != nullptr) {
     return invocation.print(report, kExitCannotTell);
   }
-  const bool is_well = !report.json["nics"].empty() && lost_nic_lines(table, selection).empty();
+  const bool is_of_all = gpus.size() == table.node().gpus.size();
+  const auto lost = is_of_all ? lost_nic_lines(table) : lost_nic_lines(table, selection);
+  const bool is_well = !report.json["nics"].empty() && lost.empty();
   return invocation.print(report, exit_code_for(table.node(), is_well));
 }
 

@@ -780,6 +780,14 @@ const std::vector<Fault>& faults() {
        {"WARN roce.gid mlx5_0/1"},
        "hgx-h100-roce",
        roce},
+      {"routes cannot be read",
+       [](Patient& p) { p.unreadable("/proc/1/net/route", "EACCES"); },
+       {"UNKNOWN host.readable /proc/1/net/route", "UNKNOWN net.management-nic node"}},
+      {"NUMA nodes cannot be read",
+       [](Patient& p) {
+         p.drop("/sys/devices/system/node").unreadable("/sys/devices/system/node", "EACCES");
+       },
+       {"UNKNOWN host.numa node", "UNKNOWN host.readable /sys/devices/system/node"}},
       {"a RoCE port whose GIDs cannot be read",
        [](Patient& p) {
          const auto state = p.paths("infiniband/mlx5_0/ports/1/state").at(0);

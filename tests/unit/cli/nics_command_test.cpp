@@ -64,6 +64,8 @@ TEST(NicsCommand, say_that_a_type_of_machine_has_more) {
     EXPECT_EQ(said.code, cli::kExitProblem) << command;
     EXPECT_EQ(said.json()["warnings"].size(), 1U) << command;
   }
+  EXPECT_EQ(run({"affinity", "--snapshot", file.path()}).code, cli::kExitProblem);
+  EXPECT_EQ(run({"affinity", "--snapshot", file.path(), "--gpus", "7"}).code, cli::kExitOk);
   const TextFile config("roles: [{name: rdmap80s0, role: storage}]\n");
   const auto whole = run_on("aws-p5", "nics", {"--config", config.path()});
   EXPECT_EQ(whole.code, cli::kExitOk) << "the operator gave one another role";
