@@ -410,6 +410,25 @@ class Chart(unittest.TestCase):
                 found = objects(output(kubectl, "kustomize", KUSTOMIZE / "overlays" / name))
                 self.assertEqual(wanted, found)
 
+    def test_the_kustomization_that_prepares_nodes_leaves_the_agent_as_it_is(self) -> None:
+        kubectl = paths.fetch("kubernetes", "1.36") / "kubectl"
+        base = objects(output(kubectl, "kustomize", KUSTOMIZE / "base"))
+        found = objects(output(kubectl, "kustomize", TREE / "deploy/setup"))
+        self.assertEqual(base, [one for one in found if one in base])
+        daemonset, account = (one for one in found if one not in base)
+        agent = next(one for one in base if one["kind"] == "DaemonSet")
+        self.assertEqual(("ServiceAccount", "DaemonSet"), (account["kind"], daemonset["kind"]))
+        spec, of_agent = daemonset["spec"]["template"]["spec"], agent["spec"]["template"]["spec"]
+        self.assertEqual((account["metadata"]["name"], of_agent["tolerations"]), (spec["serviceAccountName"], spec["tolerations"]))
+        for container in (*spec["initContainers"], *spec["containers"]):
+            self.assertEqual(of_agent["containers"][0]["image"], container["image"])
+        self.assertNotIn("volumeMounts", spec["containers"][0])
+        label = "app.kubernetes.io/name"
+        self.assertNotEqual(agent["metadata"]["labels"][label], daemonset["metadata"]["labels"][label])
+        for version in KUBERNETES:
+            location = output(TREE / "scripts/fetch-kubernetes-schemas", version).strip() + "/{{.ResourceKind}}{{.KindSuffix}}.json"
+            output(tool("kubeconform"), "-strict", "-schema-location", location, TREE / "deploy/setup/daemonset.yaml")
+
     def test_another_setup_file_starts_the_pods_anew(self) -> None:
         """It is read once; the agent's own configuration is read again while it runs."""
         def templates(values: str) -> list[dict]:

@@ -26,6 +26,8 @@ class Cluster:
     output: bytes = b""
     errors: bytes = b""
     code: int = 0
+    # Which streams of a program in kubectl's place have no end: "page-errors" of one that asks for a page.
+    floods: list[str] = dataclasses.field(default_factory=list)
 
     def node(self, name: str, **capacity: str) -> None:
         self.nodes.append({"metadata": {"name": name}, "status": {"capacity": capacity, "allocatable": capacity}})
@@ -217,7 +219,15 @@ def get(what):
         for one in cluster["nodes"]:
             yield "node" + quoted(one["metadata"]["name"])
 
+def flood(stream, name):
+    if name in cluster["floods"]:
+        stream.buffer.write(b"\x1b[31mflood\xc2\x9b\n")
+        while True:
+            stream.buffer.write(b"x" * 65536)
+
 if words[0] == "exec":
+    flood(sys.stdout, "output")
+    flood(sys.stderr, "errors")
     out.write(cluster["output"].encode("latin-1"))
     out.flush()
     sys.stderr.buffer.write(cluster["errors"].encode("latin-1"))
@@ -226,12 +236,14 @@ if words[0] == "patch":
     sys.exit(0)
 path = flag("--raw")
 if path is None:
+    flood(sys.stderr, "list-errors")
     out.write("".join(line + "\n" for line in get(words[1])).encode())
     sys.exit(0)
 space, pod = path.split("/")[4], path.split("/")[6].partition(":")[0]
 if space + "/" + pod in cluster["endless"]:
     while True:
         out.write(b"x" * 65536)
+flood(sys.stderr, "page-errors")
 try:
     with open(FOLDER + "/page-" + space + "-" + pod, "rb") as page:
         out.write(page.read())
@@ -248,7 +260,7 @@ def stub(cluster: Cluster, folder: pathlib.Path) -> pathlib.Path:
     program.chmod(0o755)
     (folder / "cluster.json").write_text(json.dumps({
         "sets": cluster.sets, "pods": cluster.pods, "nodes": cluster.nodes, "refusals": cluster.refusals, "endless": cluster.endless,
-        "output": cluster.output.decode("latin-1"), "errors": cluster.errors.decode("latin-1"), "code": cluster.code}))
+        "output": cluster.output.decode("latin-1"), "errors": cluster.errors.decode("latin-1"), "code": cluster.code, "floods": cluster.floods}))
     for pod, page in cluster.pages.items():
         (folder / f"page-{pod.replace('/', '-')}").write_bytes(page)
     return program

@@ -380,6 +380,40 @@ class Plugin(unittest.TestCase):
         cluster.code = 64
         self.assertEqual((64, cluster.output), (self.run_in(cluster, "snapshot", "node-1").returncode, self.run_in(cluster, "snapshot", "node-1").raw))
 
+    def test_what_a_command_prints_without_an_end_is_left_out_and_said(self) -> None:
+        cluster = self.of_pages([self.WELL])
+        cluster.floods = ["output"]
+        for words in (("doctor", "node-1", "-o", "json"), ("snapshot", "node-1")):
+            done = self.run_in(cluster, *words)
+            self.assertEqual((2, b""), (done.returncode, done.raw), "half a document is none")
+            self.assertIn("67108864", done.stderr)
+
+    def test_standard_error_without_an_end_ends(self) -> None:
+        for flood, words, code in (("errors", ("doctor", "node-1"), 2), ("list-errors", ("fleet",), 2), ("list-errors", ("doctor", "node-1"), 2),
+                                   ("page-errors", ("fleet",), 2), ("list-errors", ("clean-up", "a/b"), 2)):
+            cluster = self.of_pages([self.WELL])
+            cluster.floods = [flood]
+            done = self.run_in(cluster, *words)
+            self.assertEqual(code, done.returncode, flood)
+            self.assertNotRegex(done.stdout + done.stderr, UNSAFE)
+            self.assertLess(len(done.stderr), 300_000)
+
+    def test_many_lines_of_standard_error_end_no_command(self) -> None:
+        cluster = self.of_pages([self.WELL])
+        cluster.output, cluster.errors, cluster.code = b"{}\n", b"".join(b"note %d\n" % n for n in range(100_000)), 1
+        done = self.run_in(cluster, "doctor", "node-1", "-o", "json")
+        self.assertEqual((1, "{}\n"), (done.returncode, done.stdout))
+        lines = done.stderr.splitlines()
+        self.assertEqual(["note 0", "note 49"], [lines[0], lines[49]])
+        self.assertEqual(51, len(lines))
+
+    def test_a_command_that_reached_no_agent_found_no_problem(self) -> None:
+        cluster = self.of_pages([self.WELL])
+        cluster.errors = b"Error from server (Forbidden): pods is forbidden\n"
+        for code, wanted in ((1, 2), (137, 2), (126, 2), (64, 64), (2, 2)):
+            cluster.code = code
+            self.assertEqual(wanted, self.run_in(cluster, "doctor", "node-1").returncode)
+
     def test_a_snapshot_is_cut_where_a_terminal_would_get_it(self) -> None:
         cluster = self.of_pages([self.WELL])
         cluster.output = HOSTILE.encode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""railhead setup as the manifests of deploy/setup bring it to a node: a Job, and an init container of the DaemonSet."""
+"""railhead setup as the manifests of deploy/setup bring it to a node: a Job, and a DaemonSet beside the agent's."""
 
 import contextlib
 import pathlib
@@ -101,21 +101,24 @@ class SetupNode(ClusterCase):
         self.run_job(REVERT)
         self.assertEqual(self.before, self.files())
 
-    def test_an_init_container_prepares_the_node_before_the_agent(self) -> None:
+    def test_a_daemonset_prepares_the_node_beside_the_agent(self) -> None:
         self.enter(usual_socket(self.cluster))
         self.type(f"kubectl kustomize deploy/setup | sed s/bare-metal-ib/{PROFILE}/ | kubectl apply -f -")
         self.addCleanup(self.type, "kubectl delete --ignore-not-found -k deploy/setup")
-        pods = "kubectl -n kube-system get pods -l app.kubernetes.io/name=railhead -o jsonpath="
+        pods = "kubectl -n kube-system get pods -l app.kubernetes.io/name=railhead-setup -o jsonpath="
         ended = "'{.items[0].status.initContainerStatuses[0].state.terminated.exitCode}'"
         try:
             wait_until("setup has ended", lambda: self.type(f"{pods}{ended} || true").strip())
         except Failed as failure:
             raise Failed(f"{failure}\n{self.type('kubectl -n kube-system describe pods')[-3000:]}") from None
-        log = self.type("kubectl -n kube-system logs daemonset/railhead -c setup")
+        log = self.type("kubectl -n kube-system logs daemonset/railhead-setup -c setup")
         self.assert_prepared(log)
         self.assertEqual("0", self.type(pods + ended).strip())
         started = "'{.items[0].status.containerStatuses[0].state.running.startedAt}'"
-        wait_until("the agent runs", lambda: self.type(f"{pods}{started} || true").strip())
+        wait_until("its pod stays", lambda: self.type(f"{pods}{started} || true").strip())
+        agent = pods.replace("railhead-setup", "railhead")
+        wait_until("the agent runs", lambda: self.type(f"{agent}{started} || true").strip())
+        self.assertEqual("", self.type(f"{agent}'{{.items[*].spec.initContainers[*].name}}'").strip(), "nothing of setup is in its pod")
         self.type("kubectl delete -k deploy/setup --wait=true")
         self.run_job(REVERT)
         self.assertEqual(self.before, self.files())
