@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "host/input_file.h"
 #include "options/options.h"
+#include "report/text_width.h"
 #include "snapshot/recording_host.h"
 #include "snapshot/redact.h"
 #include "snapshot/snapshot.h"
@@ -31,6 +33,14 @@ void keep_only_telling_links(snapshot::Snapshot& snapshot) {
     const auto* link = std::get_if<snapshot::SnapshotLink>(&entry.second);
     return link != nullptr && folder.ends_with("/fd") && !usage::tells_of_use(link->target);
   });
+}
+
+/// For a terminal, which obeys what a pod may have written into its name or a mount's.
+std::string shown(std::string_view text) {
+  std::string lines;
+  for (const auto line : split(text, '\n')) lines += report::printable(line) + "\n";
+  lines.pop_back();
+  return lines;
 }
 
 struct Recorded {
@@ -69,8 +79,8 @@ Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
     snapshot = std::move(redacted.snapshot);
   }
   const auto text = snapshot::format_snapshot(snapshot);
-  if (flags.output == "-") {
-    invocation.out << text;
+  if (flags.output == "-" || flags.output == "/dev/stdout") {
+    invocation.out << (invocation.terminal.is_terminal ? shown(text) : text);
   } else {
     TRY_STATUS(host::write_output_file(flags.output, text));
   }

@@ -102,6 +102,11 @@ std::vector<FoundSign> find_signs(const std::vector<std::string_view>& words) {
   return found;
 }
 
+/// Where Ray's head is: "10.0.0.1:6379" without the port.
+std::string_view host_of(std::string_view address) {
+  return address.substr(0, address.rfind(':'));
+}
+
 std::uint64_t product(std::uint64_t a, std::uint64_t b) {
   return b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b ? a : a * b;
 }
@@ -139,7 +144,7 @@ JobSize job_size_of_arguments(std::string_view command_line) {
   }
   if (experts) ranks = product(ranks, replicas);
   if (factors || (experts && replicas > 1)) most(size.ranks, ranks);
-  if (!head.empty() && !own.empty() && head.substr(0, head.rfind(':')) != own) most(size.nodes, 2);
+  if (!head.empty() && !own.empty() && host_of(head) != own) most(size.nodes, 2);
   return size;
 }
 
@@ -152,10 +157,23 @@ std::string shortened_arguments(std::string_view command_line) {
   // Whatever follows is no program.
   while (std::ranges::count(text, '\0') < static_cast<std::ptrdiff_t>(kProgramArguments))
     text += '\0';
+  // Of addresses it counts only which are the same.
+  std::vector<std::string> hosts;
+  const auto stand_in = [&](std::string_view host) {
+    const auto at = std::ranges::find(hosts, host) - hosts.begin();
+    if (at == std::ssize(hosts)) hosts.emplace_back(host);
+    return "=host-" + std::to_string(at + 1);
+  };
   for (const auto& [sign, value] : find_signs(words)) {
+    const auto address = std::string_view(value).substr(0, kMaxWord);
     text += std::string(sign->name);
-    const bool is_address = sign->says == Says::gcs_address || sign->says == Says::node_address;
-    if (is_address || count_of(value)) text += "=" + value.substr(0, kMaxWord);
+    if (sign->says == Says::gcs_address && !value.empty()) {
+      text += stand_in(host_of(address));
+    } else if (sign->says == Says::node_address && !value.empty()) {
+      text += stand_in(address);
+    } else if (count_of(value)) {
+      text += "=" + value.substr(0, kMaxWord);
+    }
     if (!sign->values.empty()) text += "=" + word_in(to_lower(value), sign->values);
     text += '\0';
   }

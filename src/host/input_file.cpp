@@ -71,6 +71,21 @@ Result<std::optional<struct stat>> old_file(const std::string& path) {
   return std::optional(facts);
 }
 
+/// Fails where the old file is another's, in a folder where everybody may make files, as /tmp: who
+/// made it first would own what is written. As fs.protected_regular has it (Linux
+/// Documentation/admin-guide/sysctl/fs.rst).
+Status check_owner(const std::string& path, const struct stat& old) {
+  struct stat folder {};
+
+  const auto end = path.rfind('/');
+  const std::string name = end == std::string::npos ? "." : path.substr(0, end + 1);
+  if (::stat(name.c_str(), &folder) != 0) return host_error(path, errno);
+  const bool is_shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+  const bool is_known = old.st_uid == ::geteuid() || old.st_uid == folder.st_uid;
+  if (!is_shared || is_known) return {};
+  return Error{ErrorCode::denied, path + ": is another user's, in a folder that all may write to"};
+}
+
 /// Owner and permissions of the old file, so that no one may read the new one who might not read
 /// that. Where the group cannot be kept, ours gets what everybody had.
 Status keep_permissions(int file, const struct stat& old, const std::string& path) {
@@ -197,6 +212,7 @@ Status write_file_atomic(const std::string& path, std::string_view bytes) {
 Status write_output_file(const std::string& path, std::string_view bytes) {
   if (const auto stream = stream_of(path)) return write_all(*stream, bytes, path);
   const auto old = TRY(old_file(path));
+  if (old) TRY_STATUS(check_owner(path, *old));
   return replace_file(path, bytes, old ? 0600 : 0666, [&](int file) {
     return old ? keep_permissions(file, *old, path) : Status();
   });
@@ -204,7 +220,8 @@ Status write_output_file(const std::string& path, std::string_view bytes) {
 
 Status check_output_file(const std::string& path) {
   if (stream_of(path)) return {};
-  TRY_STATUS(old_file(path));
+  const auto old = TRY(old_file(path));
+  if (old) TRY_STATUS(check_owner(path, *old));
   const auto temporary = temporary_beside(path, 0600);
   if (!temporary.file) return host_error(path, errno);
   ::unlink(temporary.path.c_str());

@@ -46,7 +46,8 @@ Status make_folders(const std::string& path);
 Status write_file_atomic(const std::string& path, std::string_view bytes);
 
 /// The same for a path that a person named. A new file gets the mode that umask(2) leaves of 0666;
-/// one that was there keeps its permissions, and its owner where that is allowed. /dev/stdout and
+/// one that was there keeps its permissions, and its owner where that is allowed. In a sticky
+/// folder that everybody may write to, a file of another user is an error. /dev/stdout and
 /// /dev/stderr are the streams that this program has open.
 Status write_output_file(const std::string& path, std::string_view bytes);
 

@@ -9,8 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 /// Where the linker has put what runs for each container (cmake/container_path.ld); null in a build
 /// without that order.
@@ -48,6 +51,12 @@ int give_back_segments(dl_phdr_info* info, std::size_t /*size*/, void* /*unused*
   return 1;  // no further object
 }
 
+[[noreturn]] void end_with(std::string_view line) {
+  constexpr int kCannotTell = 2;
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(kCannotTell);
+}
+
 }  // namespace
 
 std::array<AddressRange, 2> without(AddressRange range, AddressRange kept) {
@@ -76,11 +85,16 @@ void give_back_free_memory() {
 }
 
 void end_without_memory() {
-  std::set_new_handler([] {
-    constexpr std::string_view kLine = "railhead: not enough memory\n";
-    constexpr int kCannotTell = 2;
-    (void)!::write(STDERR_FILENO, kLine.data(), kLine.size());
-    ::_exit(kCannotTell);
+  std::set_new_handler([] { end_with("railhead: not enough memory\n"); });
+  std::set_terminate([] {
+    try {
+      if (std::current_exception()) throw;
+    } catch (const std::system_error& failure) {
+      if (failure.code() == std::errc::resource_unavailable_try_again)
+        end_with("railhead: no thread can be had: not enough memory, or too many threads\n");
+    } catch (...) {  // a mistake of ours
+    }
+    std::abort();
   });
 }
 

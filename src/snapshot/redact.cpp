@@ -243,8 +243,12 @@ class Redactor {
     return name + word.substr(end);
   }
 
-  /// Absent for what is no address.
+  /// Absent for what is no address; "fe80::1%eth0" keeps its interface.
   std::optional<std::string> changed_ip(const std::string& text) {
+    if (const auto scope = text.find('%'); scope != std::string::npos && scope > 0) {
+      const auto bare = changed_ip(text.substr(0, scope));
+      return bare ? std::optional(*bare + text.substr(scope)) : std::nullopt;
+    }
     std::array<std::uint8_t, 16> bytes{};
     const int family = text.find(':') == std::string::npos ? AF_INET : AF_INET6;
     if (::inet_pton(family, text.c_str(), bytes.data()) != 1) return std::nullopt;

@@ -135,6 +135,25 @@ void leave_out(std::string& kept) {
   if (!kept.ends_with(kLeftOut)) kept += kLeftOut;
 }
 
+/// How much of the text four or more short numbers take that stand side by side; else 0.
+std::size_t size_of_numbers(std::string_view text) {
+  constexpr std::size_t kMostDigits = 3;
+  constexpr int kNumbers = 4;
+  std::size_t end = 0;
+  int count = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto digits = std::min(text.find_first_not_of("0123456789", at), text.size()) - at;
+    if (digits == 0 || digits > kMostDigits) break;
+    end = at + digits;
+    ++count;
+    if (end == text.size() || std::string_view("_-.").find(text[end]) == std::string_view::npos)
+      break;
+    at = end + 1;
+  }
+  const bool is_whole = end == text.size() || !is_letter_or_digit(text[end]);
+  return count >= kNumbers && is_whole ? end : 0;
+}
+
 /// "mlx5_cmd_out_err", "CREATE_MKEY", "irdma.gen_2": part by part, what is between stays.
 void add_run(std::string_view run, std::string& kept) {
   constexpr std::string_view kBetween = "_-.'";
@@ -151,6 +170,12 @@ void add_run(std::string_view run, std::string& kept) {
     return;
   }
   for (std::size_t at = 0; at < run.size();) {
+    // An address in the name of a host: "ip-10-98-76-54.internal".
+    if (const auto size = size_of_numbers(run.substr(at)); size > 0) {
+      leave_out(kept);
+      at += size;
+      continue;
+    }
     if (kBetween.find(run[at]) != std::string_view::npos) {
       kept += run[at++];
       continue;

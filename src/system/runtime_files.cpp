@@ -38,6 +38,8 @@ class Files {
                     : fact_of(path, host_.read_keeping(path, kept_runtime_settings));
     file.content.error = text.error;
     file.is_beyond_us = !text.error.empty();
+    // A recording keeps that a folder is there, which a pattern of imports may name.
+    if (!text.value && text.error.empty()) (void)host_.list_keeping(path, nothing);
     if (!text.value) return file;
     file.text = *std::move(text.value);
     auto parsed = data::parse_toml(file.text);
@@ -53,8 +55,7 @@ class Files {
   /// Names in a folder, sorted; absent where there is no folder.
   /// A recording keeps those that are read.
   [[nodiscard]] Fact<std::vector<std::string>> list(const std::string& folder) const {
-    auto names =
-        fact_of(folder, host_.list_keeping(folder, [](std::string_view) { return false; }));
+    auto names = fact_of(folder, host_.list_keeping(folder, nothing));
     if (!names.error.empty()) return names;
     std::set<std::string> all;
     if (names.value) all.insert(names.value->begin(), names.value->end());
@@ -69,6 +70,8 @@ class Files {
   }
 
  private:
+  static bool nothing(std::string_view /*name*/) { return false; }
+
   host::Host& host_;
   const ChangedFiles& changed_;
 };

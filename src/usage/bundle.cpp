@@ -126,6 +126,16 @@ Result<std::optional<std::string>> bundle_of_shim(host::Host& host, const std::s
       working->substr(0, working->rfind('/')) + "/" + container + "/config.json", shortened_bundle);
 }
 
+/// Of a variable of a job the number that it says, or that it says something: an address of this
+/// or another host, above all.
+std::string kept_variable(const std::string& variable) {
+  if (!container::is_job_variable(variable)) return variable;
+  const auto begin = variable.find('=') + 1;
+  const auto value = trim(std::string_view(variable).substr(begin));
+  if (value.empty() || container::count_of(value)) return variable;
+  return variable.substr(0, begin) + "?";
+}
+
 data::Json json_of(const Bundle& bundle) {
   data::Json json;
   for (const auto& name : kNames) {
@@ -134,7 +144,7 @@ data::Json json_of(const Bundle& bundle) {
   }
   for (const auto& [key, value] : bundle.annotations) json["annotations"][key] = value;
   if (bundle.sandbox) json["annotations"][std::string(kTypeOfContainerd)] = "sandbox";
-  if (!bundle.env.empty()) json["process"]["env"] = bundle.env;
+  for (const auto& variable : bundle.env) json["process"]["env"].push_back(kept_variable(variable));
   for (const auto& device : bundle.devices) {
     json["linux"]["devices"].push_back({{"path", device.path},
                                         {"type", std::string(1, device.type)},
@@ -192,7 +202,7 @@ Result<Bundle> parse_bundle(std::string_view config_json) {
 
 std::string shortened_bundle(std::string_view config_json) {
   const auto bundle = parse_bundle(config_json);
-  return bundle ? data::to_json_text(json_of(*bundle)) : "{}\n";
+  return bundle ? data::to_json_text(json_of(*bundle)) : "[\n";
 }
 
 std::string shortened_command_line(std::string_view command_line) {

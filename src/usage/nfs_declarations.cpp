@@ -181,7 +181,7 @@ std::string kept_fstab(std::string_view fstab) {
   return host::keep_lines(fstab, [](std::string_view line) -> std::string {
     const auto words = split_words(line);
     if (words.size() < 4 || words[0].starts_with('#') || !is_nfs_type(words[2])) return "";
-    return std::string(words[0]) + " " + std::string(words[1]) + " " + std::string(words[2]) + " " +
+    return kept_source(words[0]) + " " + std::string(words[1]) + " " + std::string(words[2]) + " " +
            kept_options(words[3]) + " 0 0";
   });
 }

@@ -139,6 +139,38 @@ constexpr auto kOptions = std::to_array<std::string_view>({"ro",
                                                            "x-systemd.device-timeout",
                                                            "x-initrd.mount"});
 
+constexpr auto kTimes = std::to_array<std::string_view>({"s", "min", "ms", "h", "m"});
+
+/// Values that are words, beside numbers. What else stands there is a name or an address, and no
+/// reader asks for it. Sources: as above; Linux fs/nfs/fs_context.c for the enumerations.
+constexpr auto kValues = std::to_array<std::string_view>(
+    {"tcp",  "udp",   "rdma",  "tcp6",  "udp6",  "rdma6",    "vsock", "sys",
+     "none", "null",  "krb5",  "krb5i", "krb5p", "lkey",     "lkeyi", "lkeyp",
+     "spkm", "spkmi", "spkmp", "all",   "pos",   "positive", "flock", "posix",
+     "tls",  "mtls",  "lazy",  "eager", "wait",  "infinity"});
+
+/// "4.2", "600", "krb5:krb5p", "30s"
+bool is_plain_value(std::string_view value) {
+  return std::ranges::all_of(split(value, ':'), [](std::string_view part) {
+    if (contains(kValues, part)) return true;
+    const auto end = part.find_first_not_of("0123456789.");
+    const bool has_number = !part.empty() && end != 0 && std::ranges::count(part, '.') < 2;
+    return has_number && (end == part.npos || contains(kTimes, part.substr(end)));
+  });
+}
+
+/// "10.0.0.1", "2001:db8::1", "fe80::1%eth0"
+bool is_address(std::string_view text) {
+  const auto bare = text.substr(0, text.find('%'));
+  const auto scope = text.substr(std::min(bare.size() + 1, text.size()));
+  const bool is_4 = std::ranges::count(bare, '.') == 3 &&
+                    bare.find_first_not_of("0123456789.") == std::string_view::npos;
+  const bool is_6 = std::ranges::count(bare, ':') > 1 &&
+                    bare.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+  return (is_4 && bare.size() == text.size()) ||
+         (is_6 && (scope.empty() || host::is_made_of(scope, "_-.")));
+}
+
 std::string not_as_written(std::size_t number, std::string_view line) {
   return "mountstats: line " + std::to_string(number) + ": " + in_quotes(trim(line));
 }
@@ -251,14 +283,20 @@ bool is_nfs_source(std::string_view source) {
          host::is_made_of(name, is_bracketed ? ":.%" : ".-_%\\");
 }
 
+std::string kept_source(std::string_view source) {
+  const auto [server, path] = split_nfs_source(source);
+  if (is_nfs_source(source) || (!path.empty() && is_address(server))) return std::string(source);
+  return path.empty() ? "?" : "?:" + path;
+}
+
 std::string kept_options(std::string_view options) {
   std::vector<std::string> kept;
   for (const auto word : split(options, ',')) {
     const auto option = trim(word);
     const auto equal = std::min(option.find('='), option.size());
     const bool is_known = contains(kOptions, option.substr(0, equal));
-    const bool is_plain = equal == option.size() || equal + 1 == option.size() ||
-                          host::is_made_of(option.substr(equal + 1), "._:/-[]%");
+    const auto value = option.substr(std::min(equal + 1, option.size()));
+    const bool is_plain = value.empty() || is_plain_value(value) || is_address(value);
     if (is_known && is_plain) kept.emplace_back(option);
     if (is_known && !is_plain) kept.push_back(std::string(option.substr(0, equal)) + "=?");
     // A specifier of systemd: the unit cannot be read without it.
@@ -274,7 +312,10 @@ std::string kept_mountstats(std::string_view content) {
     if (words.empty()) return "";
     if (words[0] == "device") {
       is_inside = mount_of(words).has_value() && is_nfs_type(words[7]);
-      return is_inside ? std::string(line) : "";
+      if (!is_inside) return "";
+      return join({"device", kept_source(words[1]), "mounted on", std::string(words[4]),
+                   "with fstype", std::string(words[7])},
+                  " ");
     }
     if (!is_inside) return "";
     if (words[0] == "opts:" && words.size() > 1) return "\topts:\t" + kept_options(words[1]);
@@ -304,7 +345,7 @@ std::string kept_mountinfo(std::string_view content) {
                                            kept_options(words[5]),
                                            "-",
                                            std::string(at->type),
-                                           std::string(at->source),
+                                           kept_source(at->source),
                                            kept_options(at->options)};
     return join(kept, " ");
   });

@@ -77,7 +77,11 @@ std::string plain_place(std::string_view path);
 /// the list of monitors of another file system.
 bool is_nfs_source(std::string_view source);
 
-/// Of a list of options those that mount(8), nfs(5) and systemd.mount(5) know.
+/// The source of a mount, where its server is one name or address; "?" in the place of another.
+std::string kept_source(std::string_view source);
+
+/// Of a list of options those that mount(8), nfs(5) and systemd.mount(5) know, with values that are
+/// numbers, words of theirs or one address; "?" in the place of another.
 std::string kept_options(std::string_view options);
 
 /// What a recording keeps of a process's mountstats and mountinfo: the lines of NFS.

@@ -410,7 +410,7 @@ class Chart(unittest.TestCase):
                 found = objects(output(kubectl, "kustomize", KUSTOMIZE / "overlays" / name))
                 self.assertEqual(wanted, found)
 
-    def test_the_kustomization_that_prepares_nodes_leaves_the_agent_as_it_is(self) -> None:
+    def test_the_kustomization_for_setup_leaves_the_agent_as_it_is(self) -> None:
         kubectl = paths.fetch("kubernetes", "1.36") / "kubectl"
         base = objects(output(kubectl, "kustomize", KUSTOMIZE / "base"))
         found = objects(output(kubectl, "kustomize", TREE / "deploy/setup"))

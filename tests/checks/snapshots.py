@@ -5,11 +5,17 @@
 A machine is made that has a canary wherever a file may have what nobody needs: in comments, in names and values that no
 reader asks for, in words of a log. It is recorded with all flags, and again with each file behind a link, and with each
 folder behind one. No canary may be in what was recorded. A file that is recorded had one, or is one value of the kernel:
-so a new reader without one fails here."""
+so a new reader without one fails here. Nor does damage change what the doctor says: files that are cut, empty, twice as long or gone,
+and files of containerd of every kind."""
 import argparse
+import contextlib
 import fnmatch
+import importlib.util
+import itertools
 import json
+import os
 import pathlib
+import pty
 import re
 import subprocess
 import sys
@@ -22,7 +28,7 @@ ENTRY = re.compile(rb"([a-z]) (\S+)(?: (.*))?$", re.DOTALL)
 # One value each, which is what is asked for.
 VALUES = ("/sys/*", "/.netlink/*", "/proc/sys/*", "/proc/uptime", "/proc/*/comm")
 # Below them, "jdoe" stands for a user, "hunter2" for a password.
-SECRETS = (CANARY, "hunter2", "jdoe", "alice@", "node17.corp", "aa:bb:cc:dd:ee:ff", "10.98.76.54", "ffffffffc0a00000")
+SECRETS = (CANARY, "hunter2", "jdoe", "alice@", "node17.corp", "aa:bb:cc:dd:ee:ff", "10.98.76.54", "10-98-76-54", "ffffffffc0a00000")
 
 UNIT = f"""# {CANARY}
 [Unit]
@@ -48,9 +54,19 @@ address = "{CANARY}"
 [stream_processors.x]
 env = ["TOKEN={CANARY}"]
 """
+DROP_IN = CONTAINERD + f"""[debug]
+level = "{CANARY}"
+[timeouts]
+"{CANARY}" = "{CANARY}"
+[plugins."{CANARY}"]
+"{CANARY}" = "{CANARY}"
+"""
 CRIO = f"""# {CANARY}
+[{CANARY}]
+nri_listen = "{CANARY}"
 [crio.nri]
 enable_nri = true
+{CANARY} = true
 [crio.image]
 global_auth_file = "{CANARY}"
 [crio.runtime]
@@ -62,7 +78,7 @@ KMSG = f"""6,1,1000000,-;Command line: root=/dev/sda token={CANARY}
 6,2,2000000,-;mlx5_core 0000:25:00.0: {CANARY} of node17.corp aa:bb:cc:dd:ee:ff 10.98.76.54 jdoe
 4,3,3000000,-;mlx5_core 0000:25:00.0: mlx5_cmd_out_err:838:(pid 77): ACCESS_REG(0x805) failed, {CANARY}, err(-22)
 4,4,4000000,-;NVRM: Xid (PCI:0000:25:00): 79, pid=77, name={CANARY}, GPU has fallen off the bus.
-4,5,5000000,-;mlx5_core 0000:25:00.0 ens1: Link down {CANARY}
+4,5,5000000,-;mlx5_core 0000:25:00.0 ens1: Link down {CANARY} of ip-10-98-76-54.internal
  SUBSYSTEM={CANARY}
 6,6,6000000,-;audit: acct="jdoe" exe="{CANARY}"
 """
@@ -83,7 +99,8 @@ TOPOLOGY = f"""<!-- {CANARY} -->
 # Path of the machine: its text. Names of processes are those of the box's pods.
 FILES = {
     "/etc/fstab": f"# {CANARY}\n//srv/s /mnt cifs username=jdoe,password=hunter2 0 0 # was nfs\n"
-                  f"nas:/a /a nfs rdma,password=hunter2,port=20049 0 0 # {CANARY}\n",
+                  f"nas:/a /a nfs rdma,password=hunter2,port=20049,mounthost=node17.corp,fsc={CANARY},remoteports=10.98.76.54-10.98.76.60 "
+                  f"0 0 # {CANARY}\nnode17.corp,nas:/b /b nfs rdma 0 0\njdoe:hunter2@nas:/c /c nfs rdma 0 0\n",
     "/etc/systemd/system/containerd.service": UNIT,
     "/etc/systemd/system/containerd.service.d/10-x.conf": UNIT,
     "/usr/lib/systemd/system/kubelet.service": UNIT,
@@ -144,7 +161,7 @@ FILES = {
     "/etc/k0s/containerd.toml": CONTAINERD,
     "/etc/containerd/config.toml": CONTAINERD,
     "/opt/runtime/drop/a.toml": CONTAINERD,
-    "/opt/extra/reg.conf": CONTAINERD,
+    "/opt/extra/reg.conf": DROP_IN,
     "/etc/crio/crio.conf": CRIO,
     "/etc/crio/crio.conf.d/10-x.conf": CRIO,
     "/var/lib/kubelet/config.yaml": f"apiVersion: kubelet.config.k8s.io/v1beta1\n# {CANARY}\nstaticPodURL: https://{CANARY}\n",
@@ -193,7 +210,8 @@ def with_canary(path, text):
     name = path.rsplit("/", 1)[1]
     if name == "config.json":
         spec = json.loads(text)
-        spec.setdefault("process", {}).setdefault("env", []).append(f"TOKEN={CANARY}")
+        spec.setdefault("process", {}).setdefault("env", []).extend(
+            [f"TOKEN={CANARY}", "VLLM_NIXL_SIDE_CHANNEL_HOST=node17.corp", f"NNODES={CANARY}"])
         spec.setdefault("annotations", {})["x"] = CANARY
         spec.setdefault("mounts", []).append({"destination": f"/{CANARY}", "type": "bind", "source": f"/{CANARY}"})
         return json.dumps(spec)
@@ -296,6 +314,52 @@ class Test:
         if parsed(again.read_bytes()) != parsed(twice.read_bytes()):
             self.problems.append(f"{name}: a snapshot of the snapshot is another")
 
+    def check_terminal(self, entries):
+        """A pod names its processes as it likes."""
+        source = self.place / "in.node"
+        stat = next(path for path, (letter, text) in entries.items() if path.endswith("/stat") and letter == "f" and b"(train)" in text)
+        source.write_bytes(written({**entries, stat: ("f", entries[stat][1].replace(b"train", b"\x1b]0;x\x07\xc2\x9b2J\xe2\x80\xae"))}))
+        for target in ("-", "/dev/stdout"):
+            ours, theirs = pty.openpty()
+            run = subprocess.Popen([self.program, "snapshot", "--pods", "--snapshot", source, target], stdout=theirs, stderr=subprocess.DEVNULL)
+            os.close(theirs)
+            text = b""
+            with contextlib.suppress(OSError):  # the end of a terminal
+                while piece := os.read(ours, 65536):
+                    text += piece
+            run.wait()
+            os.close(ours)
+            unsafe = re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text.decode().replace("\r\n", "\n"))
+            if unsafe or b"]0;x" not in text:
+                self.problems.append(f"snapshot {target}: a terminal gets {set(unsafe)}")
+
+    def check_damage(self, entries):
+        source = self.place / "machine.node"
+        for path, text in FILES.items():
+            half = text[:len(text) // 2]
+            for what, damaged in (("cut", half), ("empty", ""), ("twice", text + text), ("gone", None), ("other", f"{CANARY}\n")):
+                changed = {**entries, path: ("f", (damaged or "").encode())}
+                if damaged is None:
+                    del changed[path]
+                source.write_bytes(written(changed))
+                before, after = self.findings(source), self.findings(self.record(source, ["--raw", "--doctor"]))
+                if [one[:3] for one in before] != [one[:3] for one in after]:
+                    self.problems.append(f"{path} {what}: other findings: {set(x[:3] for x in before) ^ set(x[:3] for x in after)}")
+
+    def check_runtime_files(self):
+        """A part of the trees with which containerd's loaders are asked."""
+        spec = importlib.util.spec_from_file_location("containerd_trees", TESTS / "setup/containerd_trees.py")
+        trees = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(trees)
+        source = self.place / "machine.node"
+        process = {"/proc/900/comm": "containerd\n", "/proc/900/cmdline": "containerd\0"}
+        for name, files in itertools.islice(itertools.chain(trees.crossed(), trees.single()), 0, None, 12):
+            texts = {**process, **{f"/etc/containerd/{one}": text.replace("/ROOT", "/etc/containerd") for one, text in files.items() if text is not None}}
+            source.write_bytes(written({path: ("f", text.encode()) for path, text in {**texts, "/sys/kernel/x": "\n"}.items()}))
+            before, after = self.findings(source), self.findings(self.record(source, ["--raw", "--doctor"]))
+            if [one[:3] for one in before] != [one[:3] for one in after]:
+                self.problems.append(f"containerd, {name}: other findings: {set(x[:3] for x in before) ^ set(x[:3] for x in after)}")
+
     def run(self):
         base = "pods/two-pods.node"
         whole = machine(base)
@@ -304,6 +368,9 @@ class Test:
             source = self.place / "machine.node"
             source.write_bytes(written(entries))
             self.check_doctor(what, source, False)
+        self.check_terminal(whole)
+        self.check_damage(whole)
+        self.check_runtime_files()
         for node in sorted((TESTS / "nodes").glob("*.node")):
             self.check_doctor(node.name, node, True)
         return self.problems

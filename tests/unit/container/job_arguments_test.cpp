@@ -88,9 +88,13 @@ TEST(JobArguments, what_is_kept_is_what_is_read_and_no_secret) {
         R"({"kv_connector":"NixlConnector","token":"hunter2"})",
         "python3 -m dynamo.vllm --is-prefill-worker hunter2",
         "vllm serve --enable-expert-parallel hunter2 -dp 16",
-        "/ray/raylet --gcs-address=10.0.0.1:6379 --node_ip_address=10.0.0.2 --key=hunter2"}) {
+        "/ray/raylet --gcs-address=10.0.0.1:6379 --node_ip_address=10.0.0.2 --key=hunter2",
+        "/ray/raylet --gcs-address=10.0.0.1:6379 --node-ip-address 10.0.0.1",
+        "/ray/raylet --node-ip-address=10.0.0.1 --gcs-address=10.0.0.1"}) {
     const auto kept = container::shortened_arguments(command_line(line));
     EXPECT_EQ(kept.find("hunter2"), std::string::npos) << line;
+    EXPECT_EQ(kept.find("10.0.0."), std::string::npos) << line;
+    EXPECT_EQ(container::shortened_arguments(kept), kept) << line;
     EXPECT_EQ(container::job_size_of_arguments(kept), size_of(line)) << line;
   }
 }

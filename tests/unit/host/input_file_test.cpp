@@ -125,6 +125,24 @@ TEST(InputFile, named_files_get_umasks_mode_and_old_files_keep_theirs) {
   EXPECT_EQ(mode_of(directory / "agents"), 0644U);
 }
 
+TEST(InputFile, in_a_folder_of_all_a_file_of_another_user_is_left_alone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const test::TemporaryDirectory directory;
+  constexpr uid_t kOther = 65534;
+  for (const std::string name : {"theirs", "shared/theirs", "shared/ours"}) {
+    std::filesystem::create_directories(directory / "shared");
+    EXPECT_TRUE(write_output_file(directory / name, "x"));
+  }
+  ASSERT_EQ(::chmod((directory / "shared").c_str(), 01777), 0);
+  ASSERT_EQ(::chown((directory / "theirs").c_str(), kOther, kOther), 0);
+  ASSERT_EQ(::chown((directory / "shared/theirs").c_str(), kOther, kOther), 0);
+  EXPECT_EQ(write_output_file(directory / "shared/theirs", "y").error().code, ErrorCode::denied);
+  EXPECT_EQ(check_output_file(directory / "shared/theirs").error().code, ErrorCode::denied);
+  EXPECT_EQ(read_input_file(directory / "shared/theirs", 10).value(), "x");
+  EXPECT_TRUE(write_output_file(directory / "shared/ours", "y"));
+  EXPECT_TRUE(write_output_file(directory / "theirs", "y")) << "nobody else can put it there";
+}
+
 TEST(InputFile, what_is_no_file_stays_behind_a_link_too) {
   const test::TemporaryDirectory directory;
   ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/memory.h"
 
+#include <csignal>
 #include <limits>
 #include <memory>
 #include <new>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,6 +49,16 @@ TEST(Memory, a_program_that_gets_none_ends_with_a_code_and_a_word) {
     (void)::operator delete(::operator new(too_much));
   };
   EXPECT_EXIT(ask_for_all(), testing::ExitedWithCode(2), "not enough memory");
+}
+
+TEST(Memory, a_program_that_gets_no_thread_ends_with_a_code_and_a_word) {
+  const auto fail = [](std::errc why) {
+    end_without_memory();
+    std::thread([why] { throw std::system_error(std::make_error_code(why)); }).join();
+  };
+  EXPECT_EXIT(fail(std::errc::resource_unavailable_try_again), testing::ExitedWithCode(2),
+              "no thread");
+  EXPECT_EXIT(fail(std::errc::invalid_argument), testing::KilledBySignal(SIGABRT), "");
 }
 
 TEST(Memory, what_is_to_be_kept_is_left_out_of_a_range) {

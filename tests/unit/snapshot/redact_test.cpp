@@ -173,6 +173,11 @@ TEST(Redact, configuration_space_keeps_what_is_looked_at) {
   EXPECT_EQ(redact(once).snapshot, once);
 }
 
+TEST(Redact, an_address_keeps_its_interface) {
+  EXPECT_EQ(redacted("t /etc/fstab nas:/a /a nfs addr=fe80::bace:f6ff:fe12:3456%eth0 0 0\n"),
+            "t /etc/fstab node-1:/a /a nfs addr=fe80::bace:f6ff:fe00:1%eth0 0 0\n");
+}
+
 TEST(Redact, what_is_malformed_stays_malformed_and_tells_nothing) {
   EXPECT_EQ(redacted("t /a/gids/0 fe80::1\n"
                      "t /b/node_guid 0xb8cef60300123456\n"

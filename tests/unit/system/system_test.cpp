@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include "data/toml.h"
 #include "snapshot/hex_text.h"
 #include "system/gather.h"
 #include "system/kept_files.h"
+#include "system/runtime_answer.h"
 #include "unit/link_builder.h"
 #include "unit/node/hosts.h"
 
@@ -139,28 +141,104 @@ TEST(KeptFiles, hold_no_secret_of_a_runtime) {
       "[plugins.'io.containerd.nri.v1.nri']\ndisable = false\nsocket_path = '/run/nri.sock'\n"
       "plugin_request_timeout = '2s'\nnote = 'secret'\n";
   const auto text = system::kept_runtime_settings(file);
-  EXPECT_EQ(text,
-            "\nversion = 2\nimports = ['conf.d/*.toml', '', ]\n"
-            "disabled_plugins = ['io.containerd.grpc.v1.cri', '', ]\n"
-            "plugins.\"io.containerd.grpc.v1.cri\" = {}\n\n\n\n\n"
-            "plugins.\"io.containerd.nri.v1.nri\".disable = false\n"
-            "plugins.\"io.containerd.nri.v1.nri\".socket_path = '/run/nri.sock'\n"
-            "plugins.\"io.containerd.nri.v1.nri\".plugin_request_timeout = '2s'\n"
-            "plugins.\"io.containerd.nri.v1.nri\".note = ''\n");
+  EXPECT_EQ(text.find("secret"), std::string::npos) << text;
+  EXPECT_THAT(text, testing::HasSubstr("version = 2\nimports = ['conf.d/*.toml', '', ]\n"));
+  EXPECT_THAT(text, testing::HasSubstr("[plugins.\"io.containerd.nri.v1.nri\"]\ndisable = false\n"
+                                       "socket_path = '/run/nri.sock'\n"
+                                       "plugin_request_timeout = '2s'\nother-"));
   EXPECT_EQ(system::kept_runtime_settings(text), text);
   EXPECT_EQ(system::kept_runtime_settings("[plugins.nri]\ndisable = true\n"),
-            "\nplugins.nri.disable = true\n");
+            "[plugins.nri]\ndisable = true\n");
   EXPECT_EQ(system::kept_runtime_settings(
                 "[crio.nri]\nenable-nri = true\n[crio.api]\nlisten = 'secret'\n"),
-            "\ncrio.nri.enable-nri = true\n\ncrio.api.listen = ''\n");
+            "[crio.nri]\nenable-nri = true\n[crio.api]\nlisten = ''\n");
   EXPECT_EQ(system::kept_runtime_settings("[crio.image]\nglobal_auth_file = '/secret'\n"
                                           "pinned_images = ['secret']\npause_image = 3\n"
                                           "[crio.runtime]\ndefault_env = ['A=secret', 2]\n"),
-            "\ncrio.image.global_auth_file = ''\n\ncrio.image.pause_image = 3\n\n"
-            "crio.runtime.default_env = ['', 2, ]\n");
-  EXPECT_EQ(system::kept_runtime_settings("[plugins.\"secret\\r.nri\"]\ndisable = true\n"),
-            "plugins = {}\n");
-  EXPECT_EQ(system::kept_runtime_settings("[a\nsecret"), "[malformed\n");
+            "[crio.image]\nglobal_auth_file = ''\n\npause_image = 3\n"
+            "[crio.runtime]\ndefault_env = ['', 2, ]\n");
+}
+
+/// What both texts say to containerd and to CRI-O: the answer, the codes, and the lines.
+void expect_same_answers(const std::string& file) {
+  const auto kept = system::kept_runtime_settings(file);
+  EXPECT_EQ(kept.find("secret"), std::string::npos) << kept;
+  EXPECT_EQ(system::kept_runtime_settings(kept), kept) << file;
+  const auto answers_to = [](const std::string& text) {
+    system::ConfigFile config{"/c", text, {"/c", {}, {}}};
+    auto parsed = data::parse_toml(text);
+    config.is_beyond_us = !parsed && parsed.error().code != ErrorCode::malformed;
+    if (parsed) config.content.value = *std::move(parsed);
+    if (!parsed) config.content.error = "malformed";
+    const system::ContainerdFiles containerd{
+        .path = "/c", .is_named = true, .files = {config}, .drop_in_folders = {}};
+    system::CrioFiles crio;
+    crio.files = {config};
+    std::vector<std::string> said;
+    const auto add = [&](const system::RuntimeAnswer& answer) {
+      said.push_back(std::to_string(static_cast<int>(answer.starts)) +
+                     std::to_string(static_cast<int>(answer.nri)) + answer.socket);
+      for (const auto& reason : answer.reasons)
+        said.push_back(std::string(reason.code) + ":" + std::to_string(reason.mark.line));
+    };
+    for (const auto release : {system::ContainerdRelease::v1_7, system::ContainerdRelease::v2_0,
+                               system::ContainerdRelease::v2_2, system::ContainerdRelease::v2_3,
+                               system::ContainerdRelease::v2_4})
+      add(system::read_as(containerd, release).answer);
+    add(system::judge_crio(crio));
+    return said;
+  };
+  EXPECT_EQ(answers_to(kept), answers_to(file)) << file << "---\n" << kept;
+}
+
+TEST(KeptFiles, of_a_runtime_give_the_same_answers_with_the_same_lines) {
+  for (const std::string file :
+       {"version = 2\n[debug]\nlevel = 'secret'\n",
+        "[debug]\nformat = 'secret'\nlevel = 'INFO'\n",
+        "version = 2\n\n[timeouts]\n'secret' = '1x'\nb = '5s'\n",
+        "timeouts = {secret = 1}\n",
+        "[timeouts]\n'io.secret' = '1µs'\n",
+        "proxy_plugins = {secret = {type = 1}}\n",
+        "[proxy_plugins.secret]\ntype = 'secret'\naddress = 'secret'\nexports = {secret = 1}\n",
+        "proxy_plugins = {secret = 1}\n",
+        "[stream_processors.secret]\nargs = 'secret'\n",
+        "[stream_processors.secret]\naccepts = [1]\n",
+        "grpc = 'secret'\n",
+        "version = 2\n[plugins.secret]\nx = 1\n",
+        "version = 2\nplugins.'secret.v1' = 'secret'\n",
+        "version = 3\n\n[plugins.'io.containerd.nri.v1.nri']\n  disable = true # secret\n"
+        "  secret_key = 'secret'\n",
+        "version = 2\n[plugins.'io.containerd.nri.v1.nri']\nplugin_request_timeout = 'secret'\n",
+        "version = 2\n[plugins]\n[plugins.'io.containerd.nri.v1.nri']\n"
+        "[plugins.'io.containerd.nri.v1.nri'.default_validator]\nenable = 'secret'\n",
+        "version = 2\ndisabled_plugins = ['secret of mine', 'io.containerd.secret x.a.b']\n",
+        "required_plugins = ['io.containerd.grpc.v1.x']\n",
+        "version = 2\nsecret = 1979-05-27\n",
+        "version = 2\n[secret]\nx = {a = [1979-05-27]}\n",
+        "\xEF\xBB\xBFversion = 2\n",
+        "version = 2\n\xEF\xBB\xBFsecret = 1\n",
+        "secret = 01\n",
+        "[secret\n",
+        "secret = .5\n",
+        "a = 'x\n",
+        "[a.b]\n[a]\nb = 1\n",
+        "a = {b = 1,}\n",
+        "[crio.nri]\nenable_nri = true\nsecret = 1\n[crio.runtime]\nenable_nri = true\n",
+        "enable_nri = true\n[crio]\nnri_listen = '/x'\n[secret]\nnri_disable_connections = true\n",
+        "[crio.secret]\nx = 1\n[crio.nri]\nenable_nri = 'secret'\n",
+        "crio = 'secret'\n",
+        "[crio]\nnri = 'secret'\n",
+        "[crio.nri]\nEnable_NRI = true\nenable_nri = false\n",
+        "[crio.nri]\nnri_plugin_request_timeout = 'secret'\n",
+        "version = 'secret'\n",
+        "Version = 2\n[DEBUG]\nLevel = 'secret'\n",
+        "imports = 'x'\n",
+        "root = 1\n",
+        "",
+        "[a]\n[plugins]\n[crio]\n",
+        "debug = {level = 'x', format = 'secret'}\n[a]\nb = 1\n",
+        "[plugins.nri]\ndisable = true\n[grpc]\naddress = '/x'\n[plugins.cri]\nsecret = 1\n"})
+    expect_same_answers(file);
 }
 
 TEST(KeptFiles, hold_of_others_what_a_check_looks_at) {
@@ -212,6 +290,8 @@ TEST(KeptFiles, hold_of_the_kernel_log_words_of_drivers) {
                  "00:11:22:33:44:55 fe80::1 MT2145X00123 123456789 alice@example.com"),
             "6,1,1,-;mlx5_core 0000:18:00.0: host \u2026 \u2026 \u2026 \u2026 \u2026 \u2026 \u2026 "
             "\u2026@\u2026.\u2026\n");
+  EXPECT_EQ(kept("6,1,1,-;mlx5_core 0000:18:00.0: ip-10-98-76-54.internal 10_98_76_54 28.39.1002"),
+            "6,1,1,-;mlx5_core 0000:18:00.0: \u2026-\u2026.internal \u2026 28.39.1002\n");
   EXPECT_EQ(kept("6,1,1,-;NVRM: Xid (PCI:0000:1b:00): 79, pid=1234, name=secret, GPU has fallen"),
             "6,1,1,-;NVRM: Xid (PCI:0000:1b:00): 79, pid=1234, name=\u2026, GPU has fallen\n");
   EXPECT_EQ(kept("6,1,1,-;IN=eth0 SRC=10.0.0.1\n secret\n6,2,2,-;audit: user=alice"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usage/bundle.h"
+#include "container/job_size.h"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +37,23 @@ TEST(Bundle, what_a_snapshot_keeps_says_the_same_and_no_secret) {
   EXPECT_EQ(usage::parse_bundle(text).value(), usage::parse_bundle(kSpec).value());
   EXPECT_EQ(text.find("hunter2"), std::string::npos);
   EXPECT_EQ(text.find("/secret"), std::string::npos);
-  EXPECT_EQ(usage::shortened_bundle("no json"), "{}\n");
+  EXPECT_FALSE(usage::parse_bundle(usage::shortened_bundle("no json")));
+  EXPECT_FALSE(usage::parse_bundle(usage::shortened_bundle("[]")));
+}
+
+TEST(Bundle, of_a_job_a_snapshot_keeps_numbers_and_no_address) {
+  const std::string spec =
+      R"({"process":{"env":["VLLM_NIXL_SIDE_CHANNEL_HOST=10.98.76.54","WORLD_SIZE=16",
+      "NNODES=node17.corp","PET_NNODES=1:4","RANK=0","VLLM_NIXL_SIDE_CHANNEL_PORT="]}})";
+  const auto bundle = usage::parse_bundle(usage::shortened_bundle(spec)).value();
+  EXPECT_EQ(bundle.env,
+            (std::vector<std::string>{"VLLM_NIXL_SIDE_CHANNEL_HOST=?", "WORLD_SIZE=16", "NNODES=?",
+                                      "PET_NNODES=?", "RANK=?", "VLLM_NIXL_SIDE_CHANNEL_PORT="}));
+  const auto size_of = [](const std::string& text) {
+    const auto all = usage::parse_bundle(text).value();
+    return container::job_size({all.env.begin(), all.env.end()});
+  };
+  EXPECT_EQ(size_of(usage::shortened_bundle(spec)), size_of(spec));
 }
 
 TEST(Bundle, a_mask_of_level_zero_is_kept_with_what_its_numbers_mean) {

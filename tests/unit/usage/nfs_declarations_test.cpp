@@ -175,6 +175,22 @@ TEST(NfsDeclarations, of_files_nothing_is_kept_but_what_is_of_nfs) {
   EXPECT_EQ(kept_mount_unit(kept), kept);
 }
 
+TEST(NfsDeclarations, of_options_numbers_words_and_single_addresses_are_kept) {
+  EXPECT_EQ(kept_options("rw,sec=krb5:krb5p,vers=4.2,timeo=600,x-systemd.mount-timeout=5min"),
+            "rw,sec=krb5:krb5p,vers=4.2,timeo=600,x-systemd.mount-timeout=5min");
+  EXPECT_EQ(kept_options("addr=10.0.0.1,clientaddr=fe80::1%eth0,mountaddr=2001:db8::1"),
+            "addr=10.0.0.1,clientaddr=fe80::1%eth0,mountaddr=2001:db8::1");
+  EXPECT_EQ(kept_options("mounthost=nas.corp,remoteports=10.0.0.1-10.0.0.8,fsc=secret,port=secret,"
+                         "localports=10.0.0.1~10.0.0.2,secret=x"),
+            "mounthost=?,remoteports=?,fsc=?,port=?,localports=?");
+  EXPECT_EQ(kept_options(kept_options("port=secret,ro")), "port=?,ro");
+  EXPECT_EQ(kept_source("nas.corp:/a"), "nas.corp:/a");
+  EXPECT_EQ(kept_source("[fe80::1%eth0]:/a"), "[fe80::1%eth0]:/a");
+  EXPECT_EQ(kept_source("nas-a,nas-b:/a"), "?:/a");
+  EXPECT_EQ(kept_source("jdoe:secret@nas:/a"), "?:/a");
+  EXPECT_EQ(kept_fstab("nas-a,nas-b:/a /a nfs rdma 0 0\n"), "?:/a /a nfs rdma 0 0\n");
+}
+
 TEST(NfsDeclarations, what_is_no_server_and_path_is_not_of_nfs) {
   for (const std::string what :
        {"10.0.0.1:6789:/", "10.0.0.1,10.0.0.2:/", "https://jdoe:secret@dav.example.com/x",
