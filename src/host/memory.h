@@ -17,7 +17,8 @@ void share_heap();
 void give_back_free_memory();
 
 /// Where memory, or a thread that nobody does without, cannot be had, from now on: ends the program
-/// with code 2 and one line on standard error, from whatever thread. For programs whose state survives their end at any point.
+/// with code 2 and one line on standard error, from whatever thread. For programs whose state
+/// survives their end at any point.
 void end_without_memory();
 
 /// Gives back the pages of the program's own code and constants. What ran once, at the start, would
