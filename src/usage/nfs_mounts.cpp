@@ -306,6 +306,7 @@ std::string kept_options(std::string_view options) {
 }
 
 std::string kept_mountstats(std::string_view content) {
+  if (!trim(content).empty() && !says_mounts(content)) return "?\n";  // it stays no such file
   bool is_inside = false;
   auto kept = host::keep_lines(content, [&](std::string_view line) -> std::string {
     const auto words = split_words(line);
