@@ -14,11 +14,13 @@ namespace railhead {
 /// Without ASCII white space at both ends.
 std::string_view trim(std::string_view text);
 
-/// Pieces between separators; an empty text has one empty piece.
+/// Pieces between separators, which are views of the text; an empty text has one empty piece.
 std::vector<std::string_view> split(std::string_view text, char separator);
+std::vector<std::string_view> split(std::string&& text, char separator) = delete;
 
-/// Pieces between runs of ASCII white space; none are empty.
+/// Pieces between runs of ASCII white space, which are views of the text; none are empty.
 std::vector<std::string_view> split_words(std::string_view text);
+std::vector<std::string_view> split_words(std::string&& text) = delete;
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 namespace railhead {
 namespace {
+
+using namespace std::string_view_literals;
 
 TEST(Text, numbers_agree_with_their_noun) {
   EXPECT_EQ(counted(1, "NIC"), "1 NIC");
@@ -18,12 +22,12 @@ TEST(Text, trims_white_space_at_both_ends) {
 }
 
 TEST(Text, splits_at_every_separator) {
-  EXPECT_EQ(split("a,,b", ',').size(), 3U);
-  EXPECT_EQ(split("", ',').size(), 1U);
+  EXPECT_EQ(split("a,,b"sv, ',').size(), 3U);
+  EXPECT_EQ(split(""sv, ',').size(), 1U);
 }
 
 TEST(Text, words_are_never_empty) {
-  EXPECT_EQ(split_words("  eth0\t 00000000 \n").size(), 2U);
+  EXPECT_EQ(split_words("  eth0\t 00000000 \n"sv).size(), 2U);
 }
 
 TEST(Text, a_number_is_the_whole_text) {
