@@ -256,7 +256,8 @@ Result<std::string> edit(std::string_view text, const toml::table& root, const T
   return edited;
 }
 
-/// The table with this one value changed, tables made where they are missing.
+/// The table with this one value changed, tables made where they are missing. What has a name of
+/// the path is a table.
 toml::table with_boolean(toml::table root, const TomlPath& path, bool value) {
   toml::table* table = &root;
   for (auto key = path.begin(); key != path.end() - 1; ++key)
@@ -277,9 +278,10 @@ Result<Value> parse_toml(std::string_view text, const ParseLimits& limits) {
 Result<std::string> set_toml_boolean(std::string_view text, const TomlPath& path, bool value) {
   const ParseLimits limits;
   const auto root = TRY(parse(text, limits));
+  const auto in_place = TRY(edit(text, root, path, value));
   const auto wanted = with_boolean(root, path, value);
   // A table that is there by the headers of tables in it alone has no header of its own yet.
-  for (auto edited : {TRY(edit(text, root, path, value)), with_table_at_end(text, path, value)}) {
+  for (auto edited : {in_place, with_table_at_end(text, path, value)}) {
     const auto result = parse(edited, limits);
     if (result && *result == wanted) return edited;
   }

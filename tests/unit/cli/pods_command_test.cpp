@@ -146,7 +146,7 @@ TEST(PodsCommand, a_machine_whose_kernel_cannot_be_asked_proves_nothing) {
 }
 
 TEST(PodsCommand, a_snapshot_with_pods_gives_the_same_answer_without_secrets) {
-  const auto recorded = run(
+  const auto recorded = run_in_pipe(
       {"snapshot", "--pods", "--raw", "--snapshot", source_dir() + "/tests/pods/two-pods.node"});
   ASSERT_EQ(recorded.code, cli::kExitOk) << recorded.err;
   EXPECT_THAT(recorded.out, Not(HasSubstr("hunter2")));
@@ -158,7 +158,7 @@ TEST(PodsCommand, of_open_files_a_snapshot_keeps_those_that_tell_of_use) {
   std::ostringstream text;
   text << std::ifstream(source_dir() + "/tests/pods/usages/psm2.node").rdbuf();
   const TextFile machine(text.str() + "l /proc/2010/fd/99 -> /data/patient-17.csv\n");
-  const auto recorded = run({"snapshot", "--pods", "--raw", "--snapshot", machine.path()});
+  const auto recorded = run_in_pipe({"snapshot", "--pods", "--raw", "--snapshot", machine.path()});
   ASSERT_EQ(recorded.code, cli::kExitOk) << recorded.err;
   EXPECT_THAT(recorded.out, Not(HasSubstr("patient")));
   EXPECT_THAT(recorded.out, HasSubstr("-> /dev/hfi1_0"));
@@ -166,7 +166,7 @@ TEST(PodsCommand, of_open_files_a_snapshot_keeps_those_that_tell_of_use) {
 
 TEST(PodsCommand, a_redacted_snapshot_keeps_the_verdicts) {
   const auto recorded =
-      run({"snapshot", "--pods", "--snapshot", source_dir() + "/tests/pods/two-pods.node"});
+      run_in_pipe({"snapshot", "--pods", "--snapshot", source_dir() + "/tests/pods/two-pods.node"});
   EXPECT_THAT(recorded.out, Not(HasSubstr("0200000A")));
   const TextFile file(recorded.out);
   const auto document = run({"pods", "--snapshot", file.path(), "-o", "json"}).json();
