@@ -154,9 +154,14 @@ bool wants_third_look(const proof::PodsView& view) {
 
 int exit_code(const proof::PodsView& view, const node::Node& node) {
   if (any_fallback(view)) return kExitProblem;
-  const bool is_unknown = std::ranges::any_of(
-      view.pods, [](const auto& pod) { return pod.verdict == proof::Verdict::unknown; });
-  return is_unknown || !view.complete ? kExitCannotTell : exit_code_for(node, true);
+  const auto has = [](proof::Verdict verdict) {
+    return [verdict](const auto& pod) { return pod.verdict == verdict; };
+  };
+  if (std::ranges::any_of(view.pods, has(proof::Verdict::unknown))) return kExitCannotTell;
+  // What could not be seen takes nothing from what is proved.
+  const bool is_proved =
+      !view.pods.empty() && std::ranges::all_of(view.pods, has(proof::Verdict::rdma));
+  return view.complete || is_proved ? exit_code_for(node, true) : kExitCannotTell;
 }
 
 /// A rank that says RDMA is evidence, also where another line of the log may say TCP.

@@ -52,6 +52,17 @@ class Files {
     return file;
   }
 
+  /// A file that a command line names, of which nothing is known where its folder is not there: a
+  /// container sees a part of the node's folders.
+  [[nodiscard]] ConfigFile read_named(const std::string& path) const {
+    auto file = read(path);
+    const auto folder = folder_of(path);
+    if (!file.content.absent() || list(folder.empty() ? "/" : folder).value) return file;
+    file.content.error = "its folder is not there";
+    file.is_beyond_us = true;
+    return file;
+  }
+
   /// Names in a folder, sorted; absent where there is no folder.
   /// A recording keeps those that are read.
   [[nodiscard]] Fact<std::vector<std::string>> list(const std::string& folder) const {
@@ -162,7 +173,9 @@ ContainerdFiles read_containerd_files(host::Host& host, const std::string& main,
       containerd.unread.push_back({main, todo.front()});
       break;
     }
-    containerd.files.push_back(files.read(todo.front()));
+    const bool is_named_main = is_named && containerd.files.empty();
+    containerd.files.push_back(is_named_main ? files.read_named(todo.front())
+                                             : files.read(todo.front()));
     const auto patterns = imports_of(containerd.files.back(), containerd);
     for (const auto& pattern : patterns) {
       for (auto& path : files_named(files, todo.front(), pattern, containerd))
@@ -199,7 +212,8 @@ CrioFiles read_crio_files(host::Host& host, CrioFiles::Options options,
                           const ChangedFiles& changed) {
   const Files files(host, changed);
   CrioFiles crio{.options = std::move(options)};
-  crio.files.push_back(files.read(crio.options.config));
+  const auto& config = crio.options.config;
+  crio.files.push_back(crio.options.is_named ? files.read_named(config) : files.read(config));
   walk(files, crio.options.folder, 0, crio);
   return crio;
 }

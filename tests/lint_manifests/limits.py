@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """limits.py RAILHEAD: what strangers send takes little. Of documents that are much of one thing, the peak memory is at most
-64 MiB and ten times the input, and four times as much takes about four times as long."""
+64 MiB and ten times the input. Time is printed for the reader, of a quarter and of all."""
 import os
 import pathlib
 import subprocess
@@ -29,7 +29,6 @@ ITEMS = {
     "values": (lambda n: "{toolkit: {}, driver: {rdma: {}}, nfd: {deployNodeFeatureRules: true}}", 12_000),
     "DaemonSets": (lambda n: "{kind: DaemonSet, metadata: {name: n%d}, spec: {template: {spec: {containers: [{name: a, image: railhead}]}}}}" % n, 8_000),
 }
-SLACK_S = 0.5
 
 
 def measure(program, path):
@@ -45,19 +44,15 @@ def main():
     faults = []
     with tempfile.TemporaryDirectory() as folder:
         for name, (item, count) in ITEMS.items():
-            times = []
             for many in (count // 4, count):
                 path = pathlib.Path(folder) / "items.yaml"
                 path.write_text("kind: List\nitems:\n" + "".join(f"- {item(n)}\n" for n in range(many)))
                 peak, seconds = measure(sys.argv[1], path)
-                times.append(seconds)
                 limit = (64 << 10) + 10 * path.stat().st_size // 1024
                 print(f"{name}: {many} items, {path.stat().st_size >> 10} KiB: {peak / 1024:.1f} MiB, {seconds:.2f} s")
                 if peak > limit:
                     faults.append(f"{name}: {peak} KiB, more than {limit}")
-            if times[1] > 8 * times[0] + SLACK_S:
-                faults.append(f"{name}: {times[0]:.2f} s, and of four times as many {times[1]:.2f} s")
-    sys.exit("\n".join(faults))
+    sys.exit("\n".join(faults) or 0)
 
 
 if __name__ == "__main__":

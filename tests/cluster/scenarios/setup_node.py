@@ -85,6 +85,18 @@ class SetupNode(ClusterCase):
     def _status(self, name: str, path: str) -> str:
         return self.kubectl("-n", "kube-system", "get", "job", name, "-o", path).removesuffix(",0")
 
+    def manifest_of_daemonset(self) -> str:
+        """With the folder in which this node's runtime has its files, which is elsewhere than on others."""
+        folder = self.cluster.runtime.dir
+        text = self.type("kubectl kustomize deploy/setup").replace("bare-metal-ib", PROFILE)
+        for before, more in (
+            ("        - mountPath: /host/etc\n          name: etc\n", f"        - mountPath: /host{folder}\n          name: runtime\n"),
+            ("      volumes:\n", f"      - hostPath:\n          path: {folder}\n        name: runtime\n"),
+        ):
+            self.assertIn(before, text)
+            text = text.replace(before, before + more)
+        return text
+
     def assert_prepared(self, log: str) -> None:
         self.assertRegex(log, r"(?m)^done: people who log in may lock any amount of memory")
         for service in ("containerd", "kubelet"):
@@ -103,17 +115,16 @@ class SetupNode(ClusterCase):
 
     def test_a_daemonset_prepares_the_node_beside_the_agent(self) -> None:
         self.enter(usual_socket(self.cluster))
-        self.type(f"kubectl kustomize deploy/setup | sed s/bare-metal-ib/{PROFILE}/ | kubectl apply -f -")
+        self.kubectl("apply", "-f", "-", text=self.manifest_of_daemonset())
         self.addCleanup(self.type, "kubectl delete --ignore-not-found -k deploy/setup")
         pods = "kubectl -n kube-system get pods -l app.kubernetes.io/name=railhead-setup -o jsonpath="
         ended = "'{.items[0].status.initContainerStatuses[0].state.terminated.exitCode}'"
         try:
-            wait_until("setup has ended", lambda: self.type(f"{pods}{ended} || true").strip())
+            wait_until("setup has ended", lambda: self.type(f"{pods}{ended} || true").strip() == "0")
         except Failed as failure:
             raise Failed(f"{failure}\n{self.type('kubectl -n kube-system describe pods')[-3000:]}") from None
         log = self.type("kubectl -n kube-system logs daemonset/railhead-setup -c setup")
         self.assert_prepared(log)
-        self.assertEqual("0", self.type(pods + ended).strip())
         started = "'{.items[0].status.containerStatuses[0].state.running.startedAt}'"
         wait_until("its pod stays", lambda: self.type(f"{pods}{started} || true").strip())
         agent = pods.replace("railhead-setup", "railhead")

@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "system/file_owner.h"
+#include "system/runtime_answer.h"
 #include "system/system.h"
 #include "unit/node/hosts.h"
 
@@ -31,6 +34,27 @@ NodeRuntime runtime_of(const std::string& entries) {
 
 const std::string kDockers =
     process(3, "containerd", "containerd", "/system.slice/containerd.service");
+
+TEST(RuntimeFiles, a_named_file_in_a_folder_that_is_not_there_is_unknown) {
+  using system::Known;
+  const auto containerd = [](const std::string& entries) {
+    const auto host = host_of(entries);
+    const auto files = system::read_containerd_files(*host, "/srv/run/c.toml", true, {});
+    return system::read_as(files, system::ContainerdRelease::v2_2).answer.starts;
+  };
+  const auto crio = [](const std::string& entries) {
+    const auto host = host_of(entries);
+    system::CrioFiles::Options options;
+    options.config = "/srv/run/c.toml";
+    options.is_named = true;
+    return system::judge_crio(system::read_crio_files(*host, options, {})).starts;
+  };
+  for (const auto& starts : {std::function(containerd), std::function(crio)}) {
+    EXPECT_EQ(starts("d /etc\n"), Known::unknown) << "a container sees a part of the folders";
+    EXPECT_EQ(starts("d /srv/run\n"), Known::no);
+    EXPECT_EQ(starts(file_entry("/srv/run/c.toml", "")), Known::yes);
+  }
+}
 
 TEST(NodeRuntime, the_endpoint_of_the_kubelet_names_it) {
   const auto crio = process(9, "crio", "/usr/bin/crio", "/system.slice/crio.service");
