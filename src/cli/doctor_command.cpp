@@ -14,6 +14,7 @@
 #include "host/clock.h"
 #include "host/hang_watch.h"
 #include "host/input_file.h"
+#include "node/unread.h"
 #include "options/options.h"
 #include "report/text_width.h"
 
@@ -120,7 +121,7 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
   if (flags.active && (!origin.snapshot.empty() || origin.root != "/")) {
     return Error{ErrorCode::usage, "--active measures this machine, and no other"};
   }
-  const auto host = TRY(options::open_machine(origin));
+  const auto host = TRY(options::open_part_of_machine(origin));
   host::SystemClock clock;
   const auto start = clock.now();
   checks::Diagnosis diagnosis;
@@ -133,6 +134,8 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
       });
   host::BoundedHost bounded(*host, clock, diagnosis.limit + flags.interval, &now);
   auto node = node::read_node(bounded);
+  const auto sys = bounded.list("/sys");
+  if (sys && (!*sys || (*sys)->empty())) node::leave_devices_open(node, "/sys is not there");
   // A device that was not looked at would seem to be missing.
   if (bounded.left_out() > 0) {
     return Error{ErrorCode::timeout, "reading the node took longer than " +

@@ -6,6 +6,7 @@
 #include "base/find.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/describe.h"
 #include "host/clock.h"
 #include "host/input_file.h"
 #include "options/options.h"

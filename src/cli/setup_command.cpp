@@ -203,7 +203,8 @@ Result<setup::Machine> open_machine(const config::Config& config) {
   const auto& root = config.settings().host.root;
   auto machine = TRY(setup::Machine::open(root));
   // A tree that was never started, such as that of an image, gets its files.
-  if (!TRY(machine.host->list("/etc"))) TRY_STATUS(host::check_machine(*machine.host, root));
+  if (!TRY(machine.host->list("/etc")))
+    TRY_STATUS(host::check_part_of_machine(*machine.host, root));
   return machine;
 }
 

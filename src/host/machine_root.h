@@ -13,4 +13,7 @@ namespace railhead::host {
 /// directory of the tree, for the error.
 Status check_machine(Host& host, const std::string& root);
 
+/// The same for what is not about devices: what the kernel says of itself in /proc is enough.
+Status check_part_of_machine(Host& host, const std::string& root);
+
 }  // namespace railhead::host

@@ -37,4 +37,9 @@ const Problem* unread_nic(const Node& node) {
   return unread_of(node, std::span(kFolders).first(2));
 }
 
+void leave_devices_open(Node& node, const std::string& why) {
+  for (const auto folder : kFolders)
+    node.problems.push_back({Problem::Kind::unreadable, std::string(folder), why});
+}
+
 }  // namespace railhead::node

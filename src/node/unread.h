@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "node/node.h"
 
 namespace railhead::node {
@@ -16,5 +18,8 @@ const Problem* unread_nic(const Node& node);
 /// What keeps the RDMA device of a NIC from being known: the NIC is not registered, its function
 /// has a driver, and not all RDMA devices were seen. Else null.
 const Problem* unread_rdma_device(const Node& node, const Nic& nic);
+
+/// Says of a node that its devices were not seen, and why.
+void leave_devices_open(Node& node, const std::string& why);
 
 }  // namespace railhead::node

@@ -151,12 +151,12 @@ Status check_snapshot(host::Host& host, const std::string& file) {
   return Error{ErrorCode::unavailable, file + " has nothing of /sys: it tells of no machine"};
 }
 
-}  // namespace
+using RootCheck = Status (*)(host::Host& host, const std::string& root);
 
-Result<std::unique_ptr<host::Host>> open_machine(const MachineOrigin& origin) {
+Result<std::unique_ptr<host::Host>> open_origin(const MachineOrigin& origin, RootCheck check) {
   if (origin.snapshot.empty()) {
     auto host = TRY(host::DirectoryHost::open(origin.root));
-    TRY_STATUS(host::check_machine(*host, origin.root));
+    TRY_STATUS(check(*host, origin.root));
     return host;
   }
   auto host =
@@ -164,6 +164,16 @@ Result<std::unique_ptr<host::Host>> open_machine(const MachineOrigin& origin) {
   if (!host) return host.error().context(origin.snapshot);
   TRY_STATUS(check_snapshot(**host, origin.snapshot));
   return host;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<host::Host>> open_machine(const MachineOrigin& origin) {
+  return open_origin(origin, host::check_machine);
+}
+
+Result<std::unique_ptr<host::Host>> open_part_of_machine(const MachineOrigin& origin) {
+  return open_origin(origin, host::check_part_of_machine);
 }
 
 Result<MachineOrigin> machine_origin(const config::Settings& settings) {

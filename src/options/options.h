@@ -32,6 +32,9 @@ struct MachineOrigin {
 /// Opens it; the error names the directory, or the file and line.
 Result<std::unique_ptr<host::Host>> open_machine(const MachineOrigin& origin);
 
+/// The same, where a directory needs no /sys: files of a machine that somebody copied.
+Result<std::unique_ptr<host::Host>> open_part_of_machine(const MachineOrigin& origin);
+
 /// Fails with ErrorCode::usage where a topology file is named, too, which is no such machine.
 Result<MachineOrigin> machine_origin(const config::Settings& settings);
 

@@ -67,6 +67,25 @@ TEST(Root, that_is_no_machines_is_an_error_of_every_command) {
   }
 }
 
+TEST(Root, of_copied_files_is_one_for_what_is_not_about_devices) {
+  const TemporaryDirectory root;
+  std::filesystem::create_directories(root / "proc/sys/kernel");
+  std::ofstream(root / "proc/sys/kernel/osrelease") << "6.1.0\n";
+  const auto at = root.path().string();
+  for (const auto* command : {"nics", "topology", "affinity", "pools"}) {
+    EXPECT_EQ(run_at(at, {command}).code, 2) << command;
+  }
+  EXPECT_EQ(run_at(at, {"setup", "plan", "--profile", "roce"}).code, 0);
+  const auto said = run_at(at, {"doctor", "-o", "json"});
+  EXPECT_EQ(said.code, 2);
+  for (const auto& finding : said.json()["findings"]) {
+    EXPECT_NE(finding["state"], "FAIL") << finding;
+    if (finding["id"] == "pci.nic-present") {
+      EXPECT_EQ(finding["state"], "UNKNOWN");
+    }
+  }
+}
+
 TEST(Root, of_a_machine_without_rdma_is_no_error) {
   const TemporaryDirectory root;
   for (const auto* folder : {"sys/class", "sys/bus/pci/devices", "proc/1"}) {
