@@ -42,7 +42,7 @@ std::optional<std::string> RecordingHost::link_at(const std::string& path, bool 
   const auto known = links_.find(path);
   if (known != links_.end()) return known->second;
   const auto answer = inner_.readlink(path);
-  const auto target = answer ? *answer : std::nullopt;
+  auto target = answer ? *answer : std::nullopt;
   if (target) keep(path, SnapshotLink{*target});
   // A path that ends here is asked for once, mostly: of a hundred thousand none is remembered.
   if (links_.size() >= kMostRemembered) links_.clear();

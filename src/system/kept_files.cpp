@@ -91,7 +91,7 @@ bool is_acs_value(std::string_view value) {
 
 std::string kept_argument(std::string_view word) {
   const auto equals = std::min(word.find('='), word.size());
-  const std::string name(word.substr(0, equals));
+  std::string name(word.substr(0, equals));
   if (!contains(kIommuArguments, std::string_view(name))) return "";
   if (equals == word.size()) return name;
   std::vector<std::string> values;

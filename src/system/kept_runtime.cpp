@@ -306,7 +306,7 @@ class Keeper {
   static std::optional<std::string> name_of(Inside inside, const std::string& table,
                                             const Value::Entry& entry) {
     const auto& key = entry.key;
-    const std::optional<std::string> as_is(key);
+    std::optional<std::string> as_is(key);
     const auto lower = to_lower(key);
     const auto only = [&](bool is_kept) { return is_kept ? as_is : std::nullopt; };
     const bool is_of_crio = contains(kKeysOfCriosNri, std::string_view(lower));

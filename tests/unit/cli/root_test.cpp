@@ -78,7 +78,8 @@ TEST(Root, of_copied_files_is_one_for_what_is_not_about_devices) {
   EXPECT_EQ(run_at(at, {"setup", "plan", "--profile", "roce"}).code, 0);
   const auto said = run_at(at, {"doctor", "-o", "json"});
   EXPECT_EQ(said.code, 2);
-  for (const auto& finding : said.json()["findings"]) {
+  const auto document = said.json();
+  for (const auto& finding : document["findings"]) {
     EXPECT_NE(finding["state"], "FAIL") << finding;
     if (finding["id"] == "pci.nic-present") {
       EXPECT_EQ(finding["state"], "UNKNOWN");
