@@ -80,7 +80,7 @@ void fraction(const Given& given, Found& found) {
     const bool is_milli = text.ends_with('m') && parse_unsigned(text.substr(0, text.size() - 1));
     const auto dot = text.find('.');
     const bool has_rest = dot != std::string_view::npos &&
-                          text.find_first_not_of("0", dot + 1) != std::string_view::npos &&
+                          text.find_first_not_of('0', dot + 1) != std::string_view::npos &&
                           text.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
     if (!is_milli && !has_rest) return;
     found.add(*pod.object, asked.entry,
