@@ -307,7 +307,7 @@ void take(host::Host& host, const Candidate& candidate, NodeRuntime& runtime) {
   }
 }
 
-std::string named(const Candidate& candidate) {
+std::string described(const Candidate& candidate) {
   return candidate.service->name + " (process " + std::to_string(candidate.service->pid) + ")";
 }
 
@@ -323,7 +323,7 @@ NodeRuntime by_endpoint(host::Host& host, const std::vector<Candidate>& candidat
     take(host, *found.front(), runtime);
   } else if (found.size() > 1) {
     runtime.unknown = endpoint.said_by + " names " + endpoint.path + ", and " +
-                      join(found, " and ", [](const auto* one) { return named(*one); }) +
+                      join(found, " and ", [](const auto* one) { return described(*one); }) +
                       " say that they listen there";
   } else {
     runtime.name = name_in(endpoint.path);
@@ -368,7 +368,7 @@ NodeRuntime by_processes(host::Host& host, const std::vector<Candidate>& candida
   }
   if (found.empty() && has_kubelet) {
     runtime.unknown = "which runtime the kubelet uses cannot be read, and no process is seen but " +
-                      join(candidates, " and ", named);
+                      join(candidates, " and ", described);
   }
   if (found.size() == 1) {
     take(host, *found.front(), runtime);
@@ -376,7 +376,7 @@ NodeRuntime by_processes(host::Host& host, const std::vector<Candidate>& candida
                     std::to_string(runtime.pid);
   } else if (found.size() > 1) {
     runtime.unknown = "no kubelet says which runtime it uses, and there are " +
-                      join(found, " and ", [](const auto* one) { return named(*one); });
+                      join(found, " and ", [](const auto* one) { return described(*one); });
   }
   return runtime;
 }
