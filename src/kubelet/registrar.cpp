@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/contains.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 namespace railhead::kubelet {
@@ -35,16 +36,6 @@ constexpr seconds kVerifyTimeout{5};
 /// What a kubelet needs at most to count the devices of a list that it was sent.
 constexpr seconds kUntilCounted{10};
 
-/// FNV-1a, 64 bits: only tells shortened names apart.
-std::uint64_t digest_of(const std::string& text) {
-  std::uint64_t digest = 0xcbf29ce484222325U;
-  for (const char one : text) {
-    digest ^= static_cast<unsigned char>(one);
-    digest *= 0x100000001b3U;
-  }
-  return digest;
-}
-
 }  // namespace
 
 std::string_view to_string(RegistrationState state) {
@@ -64,7 +55,7 @@ std::string socket_path(const std::string& folder, const std::string& resource) 
   std::ranges::replace(name, '/', '_');
   std::string path = folder + "/railhead-" + name + ".sock";
   if (path.size() <= kMaxSocketPath) return path;
-  return folder + "/railhead-" + to_hex(digest_of(resource), 16) + ".sock";
+  return folder + "/railhead-" + to_hex(fnv_1a(resource), 16) + ".sock";
 }
 
 /// One resource on its way to being enrolled.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/contains.h"
 #include "base/find.h"
+#include "base/hash.h"
 #include "base/shell_word.h"
 #include "base/text.h"
 #include "host/boot_id.h"
@@ -16,13 +17,6 @@ struct Cause {
   std::string code;  ///< as the journal keeps it: "nri", "memlock"
   std::string text;  ///< for people
 };
-
-/// FNV-1a of 64 bits: it tells texts of before from those of now, and keeps nobody out.
-std::string hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return to_hex(hash, 16);
-}
 
 const std::vector<system::ConfigFile>& files_of_runtime(const system::System& system) {
   return system.runtime.is("crio") ? system.crio.files : system.containerd.files;
@@ -59,7 +53,7 @@ std::string hash_of_files(const Situation& situation, const std::string& unit) {
       if (!file.content.value) text += file.text;
     }
   }
-  return hash_of(text);
+  return to_hex(fnv_1a(text), 16);
 }
 
 /// Whether it was restarted since the machine was booted and its files are as they are: no reason

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/contains.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "node/nic_attributes.h"
 #include "node/pci_config.h"
@@ -201,9 +202,7 @@ class Redactor {
     const std::string before = text_of(text);
     if (before.size() != kMade.size() + kDigits) return blank(Kind::other_uuid, text);
     if (before.starts_with(kMade)) return;
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const char c : before) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    const auto made = std::string(kMade) + to_hex(hash >> 16U, kDigits);
+    const auto made = std::string(kMade) + to_hex(fnv_1a(before) >> 16U, kDigits);
     std::ranges::copy(made, text.begin());
     note(Kind::other_uuid, before);
   }
