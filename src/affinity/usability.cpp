@@ -19,7 +19,7 @@ std::string port_text(const node::Port& port) {
 std::string absent_text(const node::Node& node, std::string_view end, std::string absent) {
   const auto* problem =
       find_where(node.problems, [&](const node::Problem& one) { return one.path.ends_with(end); });
-  return problem == nullptr ? std::move(absent) : problem->path + ": " + problem->what;
+  return problem == nullptr ? std::move(absent) : problem->text();
 }
 
 Usability usability_of_nic(const node::Node& node, const node::Nic& nic,
@@ -27,8 +27,7 @@ Usability usability_of_nic(const node::Node& node, const node::Nic& nic,
   if (expected.unused != nullptr) return {false, unused_text(*expected.unused)};
   if (!nic.registered) {
     const auto* problem = node::unread_rdma_device(node, nic);
-    return {false,
-            problem == nullptr ? "no RDMA driver is bound" : problem->path + ": " + problem->what};
+    return {false, problem == nullptr ? "no RDMA driver is bound" : problem->text()};
   }
   if (nic.elsewhere) return {false, "its RDMA device is in another network namespace"};
   if (node.devices_known && nic.uverbs.empty()) {

@@ -65,6 +65,12 @@ class Findings {
   Finding& unknown(std::string subject, std::string reason, EvidenceList evidence);
   Finding& skip(std::string subject, std::string reason, EvidenceList evidence = {});
 
+  /// UNKNOWN because of what could not be read, or is malformed, which is evidence behind `others`.
+  Finding& unknown(std::string subject, const node::Problem& problem, EvidenceList others = {}) {
+    others.push_back({problem.path, "", problem.what});
+    return unknown(std::move(subject), problem.text(), std::move(others));
+  }
+
   /// UNKNOWN, with the reason why the fact is not known: it could not be read, or is not there.
   template <typename T>
   Finding& unknown(std::string subject, const system::Fact<T>& fact) {

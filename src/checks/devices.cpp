@@ -105,8 +105,7 @@ void uverbs(const Machine& machine, Findings& found) {
     // What does not tell whose it is may be its.
     if (problem == nullptr) problem = machine.problem_with("/ibdev");
     if (nic.uverbs.empty() && problem != nullptr) {
-      found.unknown(nic.name, problem->path + ": " + problem->what,
-                    {{problem->path, "", problem->what}});
+      found.unknown(nic.name, *problem);
     } else if (nic.uverbs.empty()) {
       found.fail(nic.name, "no uverbs device", "one", {{kClass, "no ibdev " + nic.name}});
     }

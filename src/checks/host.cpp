@@ -84,7 +84,7 @@ void iommu(const Machine& machine, Findings& found) {
 void numa(const Machine& machine, Findings& found) {
   constexpr const char* kNodes = "/sys/devices/system/node";
   if (const auto* problem = machine.unreadable(kNodes)) {
-    found.unknown(kNode, problem->path + ": " + problem->what, {{kNodes, "", problem->what}});
+    found.unknown(kNode, *problem);
     return;
   }
   if (machine.node.numa.size() < 2) {

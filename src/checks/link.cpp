@@ -135,7 +135,7 @@ void judge_down(const Machine& machine, std::size_t n, const node::Port& port, F
   explain(port, finding);
 }
 
-/// Of an attribute below /sys/class/infiniband that is not known: it could not be read, is
+/// Says why an attribute below /sys/class/infiniband is not known: it could not be read, is
 /// malformed, or is not there.
 void say_unread(const Machine& machine, const std::string& subject, const std::string& path,
                 Findings& found) {
@@ -159,7 +159,7 @@ void port_state(const Machine& machine, Findings& found) {
     if (!machine.carries_traffic(n)) continue;
     if (nic.ports.empty()) {
       say_unread(machine, nic.name, "/sys/class/infiniband/" + nic.name + "/ports", found);
-    };
+    }
     for (const auto& port : nic.ports) {
       const auto path = port_path(nic, port, "state");
       if (!port.state) {
@@ -284,8 +284,7 @@ void judge_fabric(const Machine& machine, const node::Nic& nic, const node::Port
     found.fail(subject, "lid " + lid.value + ", sm_lid " + sm.value, "both not 0 and not 0xffff",
                {lid, sm});
   } else if (!has_full_pkey(port) && problem != nullptr) {
-    found.unknown(subject, problem->path + ": " + problem->what,
-                  {{problem->path, "", problem->what}});
+    found.unknown(subject, *problem);
   } else if (!port.pkeys.empty() && !has_full_pkey(port)) {
     auto& finding = found.warn(subject, "no full member of any partition", "a pkey with bit 15",
                                {{port_path(nic, port, "pkeys"), "limited only"}});

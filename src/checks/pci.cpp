@@ -119,8 +119,7 @@ void say_that_none_is_there(const Machine& machine, const Evidence& seen, Findin
 void nic_present(const Machine& machine, Findings& found) {
   const auto* folder = "/sys/bus/pci/devices";
   if (const auto* problem = node::unread_nic(machine.node)) {
-    found.unknown(kNode, problem->path + ": " + problem->what,
-                  {{problem->path, "", problem->what}});
+    found.unknown(kNode, *problem);
     return;
   }
   const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
@@ -221,8 +220,7 @@ void nic_driver(const Machine& machine, Findings& found) {
     } else if (!machine.carries_traffic(n)) {
       found.skip(nic.name, "of role " + std::string(to_string(machine.role(n).role)));
     } else if (const auto* problem = machine.unreadable("/sys/class/infiniband")) {
-      found.unknown(nic.name, problem->path + ": " + problem->what,
-                    {evidence, {problem->path, "", problem->what}});
+      found.unknown(nic.name, *problem, {evidence});
     } else if (machine.node.rdma_netns != node::RdmaNetns::shared) {
       found.unknown(nic.name, "no RDMA device here; it may be in another network namespace",
                     {evidence, {"/sys/class/infiniband", ""}});

@@ -87,8 +87,7 @@ void management_nic(const Machine& machine, Findings& found) {
   for (const auto* path : {"/sys/class/net", "/proc/1/net/route", "/proc/1/net/ipv6_route"}) {
     const auto* problem = machine.unreadable(path);
     if (problem == nullptr) continue;
-    found.unknown(kNode, problem->path + ": " + problem->what,
-                  {{problem->path, "", problem->what}});
+    found.unknown(kNode, *problem);
     return;
   }
 }
@@ -99,8 +98,7 @@ void missing_nic(const Machine& machine, Findings& found) {
   const auto* folder = "/sys/bus/pci/devices";
   const auto& deal = machine.deal;
   if (const auto* problem = node::unread_nic(machine.node)) {
-    found.unknown(kNode, problem->path + ": " + problem->what,
-                  {{problem->path, "", problem->what}});
+    found.unknown(kNode, *problem);
     return;
   }
   if (machine.node.gpus.empty() || deal.cards.empty()) return;

@@ -91,8 +91,7 @@ void gid(const Machine& machine, Findings& found) {
     if (good != nullptr) {
       judge_taken(machine, n, port, *good, found);
     } else if (const auto* problem = machine.problem_below(folder.path)) {
-      found.unknown(subject, problem->path + ": " + problem->what,
-                    {{problem->path, "", problem->what}});
+      found.unknown(subject, *problem);
     } else if (local != nullptr) {
       found.warn(subject, "link-local RoCE v2 only", "the GID of an IP address",
                  {gid_evidence(nic, port, *local)});

@@ -24,7 +24,7 @@ bool belongs_to(std::string_view subject, std::string_view to) {
          (subject.size() > to.size() && subject.starts_with(to) && subject[to.size()] == '/');
 }
 
-/// What may make findings of a check meaningless, by one word of its `after`.
+/// Failures that make findings of a check meaningless, by one word of its `after`.
 struct Blockers {
   std::string_view subject;  ///< that alone; "": to which the finding belongs
   std::vector<const Finding*> failed;
@@ -55,7 +55,7 @@ const Finding* blocker_of(const std::vector<Blockers>& all, const std::string& s
   return nullptr;
 }
 
-/// Of one check; a machine may have thousands of virtual functions.
+/// The most findings that one check says; a machine may have thousands of virtual functions.
 constexpr std::size_t kMostOfOneCheck = 512;
 
 /// Keeps the worst, in their order.
@@ -73,7 +73,8 @@ void leave_out(const Check& check, std::vector<Finding>& findings) {
   findings.push_back(rest.take(kNode).front());
 }
 
-/// What such a check looks at is missed where PCI functions or RDMA devices cannot be read.
+/// True for a check that misses what it is about where PCI functions or RDMA devices cannot be
+/// read.
 bool is_about_devices(const Check& check) {
   constexpr std::array<std::string_view, 4> kWords = {"NIC", "GPU", "port", "RDMA device"};
   return check.scope == Scope::node && std::ranges::any_of(kWords, [&](std::string_view word) {
@@ -95,7 +96,7 @@ std::vector<Finding> findings_of(const Check& check, const Machine& machine) {
   const auto* unread = is_about_devices(check) ? node::unread_nic(machine.node) : nullptr;
   if (unread != nullptr && found.empty()) {
     found.skip(std::string(kNode), "whether there is a " + std::string(check.about) +
-                                       " here is not known: " + unread->path + ": " + unread->what);
+                                       " here is not known: " + unread->text());
   }
   auto all = found.take(kNode);
   if (machine.node.hypervisor) std::ranges::for_each(all, hand_to_provider);

@@ -40,7 +40,7 @@ const system::Service* runtime_of(const Machine& machine, Findings& found) {
   });
 }
 
-/// What systemd's files say of LimitMEMLOCK for the unit of the runtime; absent: nothing.
+/// The line LimitMEMLOCK of the runtime's unit; absent: it has none.
 std::optional<Evidence> unit_limit(const Machine& machine) {
   for (const auto& unit : machine.system.units) {
     if (unit.name == machine.system.runtime.unit && !unit.memlock.empty())
@@ -49,7 +49,7 @@ std::optional<Evidence> unit_limit(const Machine& machine) {
   return std::nullopt;
 }
 
-/// What containers inherit, and what says it.
+/// The memory-lock limit that containers inherit, and the file that says it.
 struct InheritedLimit {
   std::uint64_t soft_bytes = 0;
   Evidence evidence;
@@ -181,7 +181,7 @@ void nri(const Machine& machine, Findings& found) {
     return;
   }
   const auto* service = runtime_of(machine, found);
-  // Of one that is not known the files are not, either.
+  // The files of a runtime that is not known are not known, either.
   if (service != nullptr && machine.system.runtime.unknown.empty())
     judge_nri(machine, *service, found);
 }

@@ -57,8 +57,7 @@ void vf_rdma(const Machine& machine, Findings& found) {
     if (nic != nullptr && (nic->registered || nic->elsewhere)) {
       found.pass(subject, nic->elsewhere ? "in a pod's namespace" : nic->name, {evidence});
     } else if (const auto* problem = machine.unreadable("/sys/class/infiniband")) {
-      found.unknown(subject, problem->path + ": " + problem->what,
-                    {evidence, {problem->path, "", problem->what}});
+      found.unknown(subject, *problem, {evidence});
     } else if (machine.node.rdma_netns != node::RdmaNetns::shared) {
       found.unknown(subject, "no RDMA device here; it may be in another network namespace",
                     {evidence});

@@ -138,8 +138,7 @@ void add_fail_on_option(CLI::App& app, std::string& fail_on) {
 std::vector<std::string> no_rdma_lines(const node::Node& node) {
   if (!node.nics.empty()) return {};
   if (const auto* problem = node::unread_nic(node)) {
-    return {"whether this node has an RDMA device is not known: " + problem->path + ": " +
-            problem->what};
+    return {"whether this node has an RDMA device is not known: " + problem->text()};
   }
   constexpr const char* kNext = "railhead doctor says what is missing";
   const auto candidates = node::rdma_candidates(node);

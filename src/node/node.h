@@ -151,6 +151,9 @@ struct Problem {
   std::string path;
   std::string what;
 
+  /// "/sys/class/infiniband: EACCES"
+  [[nodiscard]] std::string text() const { return path + ": " + what; }
+
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
