@@ -52,6 +52,12 @@ std::string keep_lines(std::string_view content,
   return kept.empty() ? keep_presence(content) : kept;
 }
 
+std::string keep_lines_if(std::string_view content, bool (*is_read)(std::string_view line)) {
+  return keep_lines(content, [&](std::string_view line) {
+    return is_read(line) ? std::string(line) : std::string();
+  });
+}
+
 std::string keep_routes(std::string_view content) {
   return keep_lines(content, [](std::string_view line) -> std::string {
     constexpr std::string_view kNone6 = "00000000000000000000000000000000";

@@ -31,6 +31,9 @@ std::string keep_routes(std::string_view content);
 std::string keep_lines(std::string_view content,
                        const std::function<std::string(std::string_view line)>& change);
 
+/// The lines for which `is_read` holds, as they are; a newline where there is none.
+std::string keep_lines_if(std::string_view content, bool (*is_read)(std::string_view line));
+
 /// Whether the word has something, and is made of letters, digits and these alone.
 bool is_made_of(std::string_view word, std::string_view others);
 

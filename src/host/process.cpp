@@ -43,18 +43,16 @@ void read_limits(std::string_view text, ProcessFacts& facts) {
 }
 
 std::string kept_status(std::string_view content) {
-  return keep_lines(content, [](std::string_view line) -> std::string {
+  return keep_lines_if(content, [](std::string_view line) {
     const auto words = split_words(line);
-    const bool is_read =
-        words.size() > 1 && (words[0] == "CapEff:" || words[0] == "CapBnd:" || words[0] == "Uid:");
-    return is_read ? std::string(line) : "";
+    return words.size() > 1 &&
+           (words[0] == "CapEff:" || words[0] == "CapBnd:" || words[0] == "Uid:");
   });
 }
 
 std::string kept_limits(std::string_view content) {
-  return keep_lines(content, [](std::string_view line) -> std::string {
-    return line.starts_with(kMemoryLock) ? std::string(line) : "";
-  });
+  return keep_lines_if(content,
+                       [](std::string_view line) { return line.starts_with(kMemoryLock); });
 }
 
 }  // namespace

@@ -92,6 +92,10 @@ std::string Object::file() const {
   return source == nullptr ? "" : source->file;
 }
 
+bool is_template(std::string_view text) {
+  return text.find_first_of("$<{") != std::string_view::npos;
+}
+
 Object object_of(data::Value root) {
   Object object;
   object.kind = text_below(root, {"kind"});

@@ -41,6 +41,9 @@ struct Object {
   [[nodiscard]] std::string file() const;
 };
 
+/// Whether a text has what a tool puts another text in place of: "${NAME}", "{{ name }}", "<name>".
+bool is_template(std::string_view text);
+
 /// The object that this value is, without a source.
 Object object_of(data::Value root);
 

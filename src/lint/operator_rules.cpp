@@ -202,7 +202,7 @@ void other_name(const Given& given, Found& found) {
     for (const auto* object : given.of_kind(only.kind)) {
       if (object->name.empty() || object->name == only.name) continue;
       if (!object->api.starts_with(only.group)) continue;
-      if (object->name.find_first_of("$<{") != std::string::npos) continue;  // of a template
+      if (is_template(object->name)) continue;
       found
           .add(*object, below(object->root, {"metadata", "name"}),
                in_quotes(object->name) + " is not " + std::string(only.name))

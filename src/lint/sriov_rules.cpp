@@ -29,11 +29,6 @@ void for_each_policy(const Given& given, Use use) {
   }
 }
 
-/// What a tool puts another text in place of: "${NAME}", "{{ name }}", "<name>".
-bool is_template(std::string_view text) {
-  return text.find_first_of("$<{") != std::string_view::npos;
-}
-
 Link link_of_policy(const data::Value& spec) {
   const auto type = to_lower(text_below(spec, {"linkType"}));
   if (type == "ib") return Link::infiniband;

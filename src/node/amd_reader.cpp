@@ -22,17 +22,15 @@ std::map<std::string_view, std::uint64_t> parse_properties(std::string_view text
   return properties;
 }
 
-/// A UUID as ROCr prints and accepts it: "GPU-" and sixteen hexadecimal digits of unique_id.
 std::string kept_properties(std::string_view content) {
-  return host::keep_lines(content, [](std::string_view line) -> std::string {
+  return host::keep_lines_if(content, [](std::string_view line) {
     const auto words = split_words(line);
-    const bool is_read =
-        words.size() == 2 && parse_unsigned(words[1]) &&
-        (words[0] == "location_id" || words[0] == "domain" || words[0] == "unique_id");
-    return is_read ? std::string(line) : "";
+    return words.size() == 2 && parse_unsigned(words[1]) &&
+           (words[0] == "location_id" || words[0] == "domain" || words[0] == "unique_id");
   });
 }
 
+/// A UUID as ROCr prints and accepts it: "GPU-" and sixteen hexadecimal digits of unique_id.
 std::string amd_uuid(std::uint64_t unique_id) {
   std::array<char, 32> text{};
   const int length = std::snprintf(text.data(), text.size(), "GPU-%016" PRIx64, unique_id);

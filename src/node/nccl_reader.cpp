@@ -27,11 +27,10 @@ bool misses_by_blanks(std::string_view text) {
 }
 
 std::string kept_conf(std::string_view content) {
-  return host::keep_lines(content, [](std::string_view line) -> std::string {
+  return host::keep_lines_if(content, [](std::string_view line) {
     const auto equals = line.find('=');
-    const bool is_ours = equals != std::string_view::npos && !line.starts_with('#') &&
-                         trim(line.substr(0, equals)) == kVariable;
-    return is_ours ? std::string(line) : "";
+    return equals != std::string_view::npos && !line.starts_with('#') &&
+           trim(line.substr(0, equals)) == kVariable;
   });
 }
 

@@ -24,16 +24,16 @@ std::set<PciAddress> addresses(const std::vector<std::string>& names) {
   return found;
 }
 
-/// One "Key: value" line; false where it is bad. Source: open-gpu-kernel-modules
-/// kernel-open/nvidia/nv-procfs.c.
 std::string kept_information(std::string_view content) {
-  return host::keep_lines(content, [](std::string_view line) -> std::string {
+  return host::keep_lines_if(content, [](std::string_view line) {
     constexpr auto kRead =
         std::to_array<std::string_view>({"Model", "GPU UUID", "GPU Excluded", "Device Minor"});
-    return contains(kRead, trim(line.substr(0, line.find(':')))) ? std::string(line) : "";
+    return contains(kRead, trim(line.substr(0, line.find(':'))));
   });
 }
 
+/// One "Key: value" line; false where it is bad. Source: open-gpu-kernel-modules
+/// kernel-open/nvidia/nv-procfs.c.
 bool take_line(Reader& reader, const std::string& path, std::string_view key,
                std::string_view value, Gpu& gpu) {
   if (!is_plain_text(value)) {

@@ -39,14 +39,12 @@ struct Found {
 };
 
 std::string kept_uevent(std::string_view content) {
-  return host::keep_lines(content, [](std::string_view line) -> std::string {
+  return host::keep_lines_if(content, [](std::string_view line) {
     constexpr auto kRead = std::to_array<std::string_view>(
         {"DRIVER", "PCI_CLASS", "PCI_ID", "PCI_SUBSYS_ID", "PCI_SLOT_NAME"});
     const auto equals = std::min(line.find('='), line.size());
-    const bool is_read =
-        contains(kRead, line.substr(0, equals)) &&
-        (equals == line.size() || host::is_made_of(line.substr(equals + 1), "_-.:"));
-    return is_read ? std::string(line) : "";
+    return contains(kRead, line.substr(0, equals)) &&
+           (equals == line.size() || host::is_made_of(line.substr(equals + 1), "_-.:"));
   });
 }
 

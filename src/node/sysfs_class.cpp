@@ -10,10 +10,9 @@ namespace {
 constexpr std::string_view kSlotKey = "PCI_SLOT_NAME=";
 
 std::string kept_slot(std::string_view content) {
-  return host::keep_lines(content, [](std::string_view line) -> std::string {
-    const bool is_slot =
-        line.starts_with(kSlotKey) && PciAddress::parse(trim(line.substr(kSlotKey.size())));
-    return is_slot ? std::string(line) : "";
+  return host::keep_lines_if(content, [](std::string_view line) {
+    return line.starts_with(kSlotKey) &&
+           PciAddress::parse(trim(line.substr(kSlotKey.size()))).has_value();
   });
 }
 

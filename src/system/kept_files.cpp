@@ -16,6 +16,7 @@ namespace {
 
 using host::is_made_of;
 using host::keep_lines;
+using host::keep_lines_if;
 
 /// Values that the kernel knows. Source: Linux Documentation/admin-guide/kernel-parameters.txt.
 constexpr auto kIommuArguments = std::to_array<std::string_view>(
@@ -316,10 +317,9 @@ std::string kept_lnet_networks(std::string_view content) {
 }
 
 std::string kept_device_numbers(std::string_view content) {
-  return keep_lines(content, [](std::string_view line) -> std::string {
+  return keep_lines_if(content, [](std::string_view line) {
     const auto words = split_words(line);
-    const bool is_read = words.size() == 2 && words[1] == "gdrdrv" && parse_unsigned(words[0]);
-    return is_read ? std::string(line) : "";
+    return words.size() == 2 && words[1] == "gdrdrv" && parse_unsigned(words[0]).has_value();
   });
 }
 

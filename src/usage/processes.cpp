@@ -48,9 +48,8 @@ std::string kept_stat(std::string_view content) {
 }
 
 std::string kept_status(std::string_view content) {
-  return host::keep_lines(content, [](std::string_view line) -> std::string {
-    return line.starts_with("Tgid:") ? std::string(line) : "";
-  });
+  return host::keep_lines_if(content,
+                             [](std::string_view line) { return line.starts_with("Tgid:"); });
 }
 
 std::optional<std::uint32_t> thread_group(std::string_view status) {
