@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::uint64_t kUnlimited = host::ProcessFacts::kUnlimited;
 
-/// The CRI plugin in files of version 3, 2 and 1.
-constexpr std::string_view kCriPlugins[] = {"io.containerd.cri.v1.runtime",
-                                            "io.containerd.grpc.v1.cri", "cri"};
-
 /// What containerd's files say of its runtimes: the path of a spec by name, "" where there is none.
 /// The last file that says it counts.
 std::map<std::string, std::string> specs_of(const ContainerdFiles& containerd) {

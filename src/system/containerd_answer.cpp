@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "system/containerd_types.h"
 #include "system/runtime_answer.h"
@@ -146,7 +147,6 @@ class ContainerdReader {
     const auto said = values_of(*file.content.value, "version", release_);
     const auto mark = said.empty() ? data::Mark{} : said.back()->mark;
     std::int64_t version = said.empty() ? 0 : said.back()->as_signed().value_or(0);
-    file_version_ = version;
     if (release_ == Release::v2_3) {
       if (first_version_ == 0) first_version_ = version;
       if (version > first_version_)
@@ -198,7 +198,7 @@ class ContainerdReader {
     for (const auto* plugins : values_of(*file.content.value, "plugins", release_)) {
       for (const auto& [name, mark, value] : plugins->entries) {
         if (is_1()) names_.push_back({name, &file, value.mark});
-        if (name == kCriPlugin || name == kPartsOfCri[0] || name == "cri") take_cri(value, file);
+        if (contains(kCriPlugins, std::string_view(name))) take_cri(value, file);
         if (name != kNriPlugin && !(is_1() && name == kNriPluginBefore2)) continue;
         auto& section = sections_[name];
         if (is_1() || value.kind != Value::Kind::map || section.whole) section = {};
@@ -459,7 +459,6 @@ class ContainerdReader {
   const ContainerdFiles& files_;
   Release release_;
   std::int64_t version_;
-  std::int64_t file_version_ = 0;
   std::int64_t first_version_ = 0;
   bool is_renamed_ = false;  ///< the file at hand is one of version 1 that is migrated
   Named version_by_{};

@@ -7,6 +7,7 @@
 #include <array>
 #include <span>
 
+#include "base/find.h"
 #include "base/text.h"
 
 namespace railhead::system {
@@ -139,6 +140,25 @@ constexpr Field kCri[] = {{"containerd", Type::table, kCriContainerd},
                           {"image_pull_progress_timeout", Type::text},
                           {"image_pull_with_sync_fs", Type::flag},
                           {"stats_collect_period", Type::whole}};
+
+constexpr std::span<const Field> kFileTables[] = {kFile, kGrpc, kTtrpc, kDebug, kMetrics, kCgroup};
+constexpr std::span<const Field> kHelperTables[] = {kProxy, kProcessor};
+constexpr std::span<const Field> kNriTables[] = {kNri, kValidator};
+constexpr std::span<const Field> kCriTables[] = {kCri, kCriContainerd, kCriCni, kCriRuntime};
+
+std::span<const std::span<const Field>> tables_of(ContainerdTable table) {
+  const std::span cri(kCriTables);
+  switch (table) {
+    case ContainerdTable::file: return kFileTables;
+    case ContainerdTable::helper: return kHelperTables;
+    case ContainerdTable::nri: return kNriTables;
+    case ContainerdTable::cri: return cri.subspan(0, 1);
+    case ContainerdTable::cri_containerd: return cri.subspan(1, 1);
+    case ContainerdTable::cri_cni: return cri.subspan(2, 1);
+    case ContainerdTable::cri_runtime: return cri.subspan(3, 1);
+  }
+  return {};
+}
 
 bool is_text(const Value& value) {
   return value.kind == Value::Kind::scalar && value.quoted;
@@ -283,12 +303,18 @@ std::optional<RuntimeReason> bad_cri_type(const Value& section, Release release)
   return reason;
 }
 
-bool has_type_in_cri(CriTable table, std::string_view key) {
-  std::span<const Field> fields = kCriRuntime;
-  if (table == CriTable::cri) fields = kCri;
-  if (table == CriTable::containerd) fields = kCriContainerd;
-  if (table == CriTable::cni) fields = kCriCni;
-  return std::ranges::any_of(fields, [&](const Field& field) { return field.key == key; });
+std::vector<std::string> keys_of(ContainerdTable table) {
+  std::vector<std::string> keys;
+  for (const auto fields : tables_of(table)) {
+    for (const auto& field : fields) keys.emplace_back(field.key);
+  }
+  return keys;
+}
+
+bool has_key(ContainerdTable table, std::string_view key) {
+  return std::ranges::any_of(tables_of(table), [&](std::span<const Field> fields) {
+    return find_by(fields, &Field::key, key) != nullptr;
+  });
 }
 
 bool is_go_duration(std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,10 +30,21 @@ std::optional<RuntimeReason> bad_nri_type(const data::Value& section, Containerd
 /// server.go): never a failure, since another file may say the key again, and 2.x passes over some.
 std::optional<RuntimeReason> bad_cri_type(const data::Value& section, ContainerdRelease release);
 
-/// A table of CRI's section: the section itself, [….containerd], [….cni], and one of the runtimes.
-enum class CriTable : std::uint8_t { cri, containerd, cni, runtime };
+/// Tables of containerd's files: the root and those of fixed keys in it; a proxy plugin or a stream
+/// processor; NRI's section and its validator; CRI's section, [….containerd], [….cni] in it, and
+/// one of its runtimes.
+enum class ContainerdTable : std::uint8_t {
+  file,
+  helper,
+  nri,
+  cri,
+  cri_containerd,
+  cri_cni,
+  cri_runtime
+};
 
-/// Whether bad_cri_type() looks at this key.
-bool has_type_in_cri(CriTable table, std::string_view key);
+/// The keys that are looked at there.
+std::vector<std::string> keys_of(ContainerdTable table);
+bool has_key(ContainerdTable table, std::string_view key);
 
 }  // namespace railhead::system

@@ -19,16 +19,6 @@ using data::Value;
 
 constexpr unsigned kOnByDefault = 30;
 
-constexpr std::array<std::string_view, 9> kNriKeys = {"enable_nri",
-                                                      "nri_listen",
-                                                      "nri_plugin_dir",
-                                                      "nri_plugin_config_dir",
-                                                      "nri_plugin_registration_timeout",
-                                                      "nri_plugin_request_timeout",
-                                                      "nri_disable_connections",
-                                                      "nri_config_file",
-                                                      "default_validator"};
-
 /// The value of a key in a table. Absent: it has none.
 const Value* value_of(const Value& table, std::string_view key) {
   const auto found = entries_in_any_case(table, key);
@@ -94,9 +84,9 @@ class CrioReader {
     if (nri == nullptr) return;
     if (!is_table(nri)) return fail("type", file.path, nri->mark, "\"crio.nri\" is not a table");
     note_twice(file, *crio, std::array<std::string_view, 1>{"nri"});
-    note_twice(file, *nri, kNriKeys);
+    note_twice(file, *nri, kCrioNriKeys);
     for (const auto& entry : nri->entries) {
-      if (!contains(kNriKeys, to_lower(entry.key)))
+      if (!contains(kCrioNriKeys, to_lower(entry.key)))
         note("unknown-key", file.path, entry.mark, "CRI-O has no key " + in_quotes(entry.key));
     }
     read_nri(file, *nri);
@@ -134,9 +124,7 @@ class CrioReader {
   void note_misplaced(const ConfigFile& file, const Value& root, const Value* crio) {
     const auto look = [&](const Value& table, const std::string& name) {
       for (const auto& entry : table.entries) {
-        const auto key = to_lower(entry.key);
-        const bool is_ours = contains(kNriKeys, key) && key != "default_validator";
-        if (is_ours)
+        if (is_crio_nri_key(to_lower(entry.key)))
           note("unknown-key", file.path, entry.mark,
                "CRI-O has no key " + in_quotes(entry.key) + " in " + name + ", but in [crio.nri]");
       }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
 #include "base/find.h"
 #include "base/text.h"
 
@@ -114,6 +115,10 @@ bool is_scalar(const data::Value& value, bool is_quoted) {
 }
 
 }  // namespace
+
+bool is_crio_nri_key(std::string_view key) {
+  return key != kCrioNriKeys.back() && contains(kCrioNriKeys, key);
+}
 
 std::string_view to_string(CrioType type) {
   constexpr std::array<std::string_view, 4> kNames = {"true or false", "a whole number", "a text",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -8,6 +9,16 @@
 #include "data/value.h"
 
 namespace railhead::system {
+
+/// The keys of [crio.nri]. The last one is of containerd's files, too, the others are CRI-O's
+/// alone.
+inline constexpr auto kCrioNriKeys = std::to_array<std::string_view>(
+    {"enable_nri", "nri_listen", "nri_plugin_dir", "nri_plugin_config_dir",
+     "nri_plugin_registration_timeout", "nri_plugin_request_timeout", "nri_disable_connections",
+     "nri_config_file", "default_validator"});
+
+/// Whether a key in small letters is one of those, and CRI-O's alone.
+bool is_crio_nri_key(std::string_view key);
 
 enum class CrioType : std::uint8_t { flag, whole, text, texts };
 

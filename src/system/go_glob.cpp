@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "base/utf8.h"
+
 namespace railhead::system {
 namespace {
 
@@ -20,22 +22,10 @@ struct Token {
 /// The characters of a text; a byte that is none of UTF-8 is U+FFFD, as in Go.
 std::u32string characters(std::string_view text) {
   std::u32string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto first = static_cast<unsigned char>(text[at]);
-    const std::size_t size = first < 0x80             ? 1
-                             : (first & 0xE0) == 0xC0 ? 2
-                             : (first & 0xF0) == 0xE0 ? 3
-                             : (first & 0xF8) == 0xF0 ? 4
-                                                      : 0;
-    char32_t letter = size == 1 ? first : first & (0x7FU >> size);
-    bool is_whole = size != 0 && at + size <= text.size();
-    for (std::size_t i = 1; is_whole && i < size; ++i) {
-      const auto next = static_cast<unsigned char>(text[at + i]);
-      is_whole = (next & 0xC0) == 0x80;
-      letter = letter << 6U | (next & 0x3FU);
-    }
-    out.push_back(is_whole ? letter : 0xFFFD);
-    at += is_whole ? size : 1;
+  while (!text.empty()) {
+    const auto [code, bytes, is_valid] = first_character(text);
+    out.push_back(is_valid ? code : U'\uFFFD');
+    text.remove_prefix(bytes);
   }
   return out;
 }

@@ -26,59 +26,11 @@ using host::is_made_of;
 constexpr std::size_t kMaxName = 80;
 constexpr std::size_t kMaxPath = 4096;
 
-/// Of the root and of tables of fixed keys. Sources: containerd cmd/containerd/server/config
-/// (config.go), CRI-O pkg/config (config.go).
-constexpr auto kKeys = std::to_array<std::string_view>({"version",
-                                                        "root",
-                                                        "state",
-                                                        "temp",
-                                                        "plugin_dir",
-                                                        "grpc",
-                                                        "ttrpc",
-                                                        "debug",
-                                                        "metrics",
-                                                        "cgroup",
-                                                        "plugins",
-                                                        "proxy_plugins",
-                                                        "timeouts",
-                                                        "imports",
-                                                        "oom_score",
-                                                        "stream_processors",
-                                                        "crio",
-                                                        "address",
-                                                        "disabled_plugins",
-                                                        "required_plugins",
-                                                        "tcp_address",
-                                                        "tcp_tls_ca",
-                                                        "tcp_tls_cert",
-                                                        "tcp_tls_key",
-                                                        "uid",
-                                                        "gid",
-                                                        "level",
-                                                        "format",
-                                                        "path",
-                                                        "log_trace_id",
-                                                        "grpc_histogram",
-                                                        "tcp_tls_common_name",
-                                                        "max_recv_message_size",
-                                                        "max_send_message_size"});
-/// Of the tables that say which programs help containerd.
-constexpr auto kHelperKeys =
-    std::to_array<std::string_view>({"type", "address", "platform", "exports", "capabilities",
-                                     "accepts", "returns", "path", "args", "env"});
-/// What CRI-O has in [crio.nri], and only there.
-constexpr auto kKeysOfCriosNri = std::to_array<std::string_view>(
-    {"enable_nri", "nri_listen", "nri_plugin_dir", "nri_plugin_config_dir",
-     "nri_plugin_registration_timeout", "nri_plugin_request_timeout", "nri_disable_connections",
-     "nri_config_file"});
-/// Of the section of NRI in containerd's files (internal/nri/config.go) and of its validator.
-constexpr auto kContainerdNriKeys = std::to_array<std::string_view>(
-    {"disable", "socket_path", "plugin_path", "plugin_config_path", "plugin_registration_timeout",
-     "plugin_request_timeout", "disable_connections", "default_validator", "enable",
-     "reject_oci_hook_adjustment", "reject_runtime_default_seccomp_adjustment",
-     "reject_unconfined_seccomp_adjustment", "reject_custom_seccomp_adjustment",
-     "reject_namespace_adjustment", "reject_sysctl_adjustment", "required_plugins",
-     "tolerate_missing_plugins_annotation"});
+/// Of the root and of tables of fixed keys in it, CRI-O's among them.
+bool is_key(std::string_view name) {
+  return name == "crio" || has_key(ContainerdTable::file, name);
+}
+
 /// Texts that say where something is.
 constexpr auto kPlaceKeys = std::to_array<std::string_view>(
     {"address", "listen", "socket_path", "nri_listen", "plugin_path", "plugin_config_path", "root",
@@ -104,12 +56,6 @@ bool is_plugin(std::string_view name) {
   return name.size() <= kMaxName &&
          ((name.starts_with("io.containerd.") && is_made_of(name, "._-")) || is_nri(name) ||
           name == "cri" || name == "linux");
-}
-
-/// The CRI plugin of containerd in files of version 3, 2 and 1.
-bool is_cri(std::string_view name) {
-  return name == "io.containerd.cri.v1.runtime" || name == "io.containerd.grpc.v1.cri" ||
-         name == "cri";
 }
 
 /// A name that a person chose: another one for each, the same for the same.
@@ -246,7 +192,7 @@ class Keeper {
  private:
   enum class Inside : std::uint8_t {
     root,
-    known,    ///< a table of kKeys
+    known,    ///< a table of fixed keys
     texts,    ///< names that a person chose, and texts
     helpers,  ///< such names, and programs
     helper,
@@ -281,11 +227,11 @@ class Keeper {
         if (name == "crio") return Inside::crio;
         if (name == "timeouts") return Inside::texts;
         if (name == "proxy_plugins" || name == "stream_processors") return Inside::helpers;
-        return contains(kKeys, std::string_view(name)) ? Inside::known : Inside::stray;
+        return is_key(name) ? Inside::known : Inside::stray;
       case Inside::helpers: return Inside::helper;
       case Inside::helper: return name == "exports" ? std::optional(Inside::texts) : std::nullopt;
       case Inside::plugins:
-        if (is_cri(key)) return Inside::cri;
+        if (contains(kCriPlugins, key)) return Inside::cri;
         return is_nri(key) ? std::optional(Inside::nri) : std::nullopt;
       case Inside::crio:
         if (name == "nri") return Inside::crio_nri;
@@ -309,15 +255,15 @@ class Keeper {
     std::optional<std::string> as_is(key);
     const auto lower = to_lower(key);
     const auto only = [&](bool is_kept) { return is_kept ? as_is : std::nullopt; };
-    const bool is_of_crio = contains(kKeysOfCriosNri, std::string_view(lower));
+    const bool is_of_crio = is_crio_nri_key(lower);
     switch (inside) {
       case Inside::root:
-        if (contains(kKeys, std::string_view(lower)) || is_of_crio) return as_is;
+        if (is_key(lower) || is_of_crio) return as_is;
         return entry.value.kind == Value::Kind::map ? std::optional(stand_in(key)) : std::nullopt;
-      case Inside::known: return only(contains(kKeys, std::string_view(lower)));
+      case Inside::known: return only(is_key(lower));
       case Inside::texts:
       case Inside::helpers: return stand_in(key);
-      case Inside::helper: return only(contains(kHelperKeys, std::string_view(lower)));
+      case Inside::helper: return only(has_key(ContainerdTable::helper, lower));
       case Inside::plugins: return plugin_name(key);
       case Inside::crio:
         if (lower == "nri" || is_table_of_crio(lower) || type_in_crio("", lower) || is_of_crio)
@@ -325,11 +271,11 @@ class Keeper {
         return entry.value.kind == Value::Kind::map ? std::optional(stand_in(key)) : std::nullopt;
       case Inside::table_of_crio: return only(type_in_crio(table, lower) || is_of_crio);
       case Inside::stray: return only(is_of_crio);
-      case Inside::cri: return only(has_type_in_cri(CriTable::cri, lower));
-      case Inside::containerd: return only(has_type_in_cri(CriTable::containerd, lower));
-      case Inside::cni: return only(has_type_in_cri(CriTable::cni, lower));
+      case Inside::cri: return only(has_key(ContainerdTable::cri, lower));
+      case Inside::containerd: return only(has_key(ContainerdTable::cri_containerd, lower));
+      case Inside::cni: return only(has_key(ContainerdTable::cri_cni, lower));
       case Inside::runtimes: return runtime_name(key);
-      case Inside::runtime: return only(has_type_in_cri(CriTable::runtime, lower));
+      case Inside::runtime: return only(has_key(ContainerdTable::cri_runtime, lower));
       case Inside::nri:
       case Inside::crio_nri: return is_near_nri(lower) ? as_is : stand_in(key);
     }
@@ -339,8 +285,8 @@ class Keeper {
   /// Whether it is a key of NRI's, or was meant to be one.
   static bool is_near_nri(const std::string& lower) {
     static const auto all = [] {
-      std::vector<std::string> keys(kContainerdNriKeys.begin(), kContainerdNriKeys.end());
-      keys.insert(keys.end(), kKeysOfCriosNri.begin(), kKeysOfCriosNri.end());
+      auto keys = keys_of(ContainerdTable::nri);
+      keys.insert(keys.end(), kCrioNriKeys.begin(), kCrioNriKeys.end());
       return keys;
     }();
     return is_made_of(lower, "_-") && !closest_word(lower, all).empty();

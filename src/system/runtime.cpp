@@ -22,7 +22,7 @@ void read_runtime(const Gather& gather) {
   system.listeners = read_listeners(gather.host);
   const bool is_containerd = runtime.is("containerd") && !runtime.config.empty();
   system.containerd = read_containerd_files(
-      gather.host, is_containerd ? runtime.config : "/etc/containerd/config.toml",
+      gather.host, is_containerd ? runtime.config : default_runtime_config("containerd"),
       is_containerd && runtime.is_config_named);
   const bool is_crio = runtime.is("crio");
   system.crio =

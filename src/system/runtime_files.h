@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,8 +47,11 @@ struct ContainerdFiles {
 inline constexpr std::string_view kNriPlugin = "io.containerd.nri.v1.nri";
 inline constexpr std::string_view kNriPluginBefore2 = "nri";
 
-/// The names of two tables that are in one another count as the case of the release tells; this is
-/// how Go's TOML libraries find a key: entries of a map that are this one in any case, in the order
+/// How the CRI plugin is called there, in files of version 3, 2 and 1.
+inline constexpr auto kCriPlugins = std::to_array<std::string_view>(
+    {"io.containerd.cri.v1.runtime", "io.containerd.grpc.v1.cri", "cri"});
+
+/// Entries of a map whose key is this one in any case, as Go's TOML libraries find it, in the order
 /// of the text.
 std::vector<const data::Value::Entry*> entries_in_any_case(const data::Value& map,
                                                            std::string_view key);
