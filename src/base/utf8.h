@@ -19,10 +19,10 @@ Utf8Character first_character(std::string_view text);
 /// Control characters of ASCII and of ISO 8859-1 (C1), which terminals obey too; not the space.
 bool is_control(char32_t code);
 
-/// What a terminal, an editor or a browser does in place of showing it, or shows nothing for:
-/// controls, ends of lines and paragraphs, what turns the direction of a text, what has no width.
-/// Source: Unicode 15, general categories Cc, Cf (without the soft hyphen and what belongs to a
-/// script's own letters), Zl and Zp; UAX #9, section 2.
+/// True for a character that a terminal, an editor or a browser obeys or hides: controls, ends of
+/// lines and paragraphs, what turns the direction of a text, what has no width. Source: Unicode 15,
+/// general categories Cc, Cf (without the soft hyphen and what belongs to a script's own letters),
+/// Zl and Zp; UAX #9, section 2.
 bool is_obeyed(char32_t code);
 
 /// Whether a text fits in one line that every terminal shows: only characters, and no control.

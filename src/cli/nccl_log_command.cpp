@@ -247,7 +247,7 @@ std::string headline(const proof::NcclLog& log, const proof::NcclJob& job) {
   return line + (first.meaning.empty() ? "not in a table: " + first.first.text : first.meaning);
 }
 
-/// Of tens of thousands of ranks not all are kept twice.
+/// The ranks as JSON. Each is freed as it is written: a log may have tens of thousands.
 data::Json take_ranks_json(std::vector<proof::NcclRank> ranks, const Files& files) {
   data::Json list = data::Json::array();
   for (auto& rank : ranks) {

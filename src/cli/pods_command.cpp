@@ -159,7 +159,7 @@ int exit_code(const proof::PodsView& view, const node::Node& node) {
     return [verdict](const auto& pod) { return pod.verdict == verdict; };
   };
   if (std::ranges::any_of(view.pods, has(proof::Verdict::unknown))) return kExitCannotTell;
-  // What could not be seen takes nothing from what is proved.
+  // RDMA that is proved stays proved, whatever else could not be seen.
   const bool is_proved =
       !view.pods.empty() && std::ranges::all_of(view.pods, has(proof::Verdict::rdma));
   return view.complete || is_proved ? exit_code_for(node, true) : kExitCannotTell;

@@ -50,7 +50,7 @@ struct Recorded {
   std::size_t nics = 0;
 };
 
-/// What was read on the way is gone when this returns.
+/// Records the machine. The node and the system that were read on the way are freed here.
 Result<Recorded> read_machine(const SnapshotFlags& flags, const config::Config& config) {
   const auto origin = TRY(options::machine_origin(config.settings()));
   const auto host = TRY(options::open_machine(origin));

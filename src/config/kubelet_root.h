@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a DaemonSet takes the kubelet's root folder to be.
+// The root folder that a DaemonSet expects the kubelet to have.
 #pragma once
 
 #include <string>

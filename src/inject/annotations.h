@@ -27,11 +27,10 @@ inline constexpr std::string_view kCdiDomain = "cdi.k8s.io";
 /// Whether anything of this layer looks at an annotation with this key, on a pod or a container.
 bool is_looked_at(std::string_view key);
 
-/// What an annotation is meant to be whose key looks like one of ours, and is none: without a
-/// domain
-/// ("rdma"), of another one ("railhead.io/rdma"), of a misspelt one ("rdma.railhaed.io/pod").
-/// "rdma.railhead.io/pod", or "" where it can be anything. Absent of all other keys, and of those
-/// that are looked at.
+/// The annotation that was meant by a key that looks like one of ours, and is none: without a
+/// domain ("rdma"), of another one ("railhead.io/rdma"), of a misspelt one
+/// ("rdma.railhaed.io/pod"). "rdma.railhead.io/pod", or "" where it can be anything. Absent of all
+/// other keys, and of those that are looked at.
 std::optional<std::string> meant_annotation(std::string_view key);
 
 /// Under `deny` every annotation is reported and none is in the answer.

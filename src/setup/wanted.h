@@ -79,12 +79,12 @@ struct Wanted {
   std::string topology_manager_policy;  ///< of the kubelet, looked at only; "": any
 };
 
-/// The name of a sysctl with dots between its parts: that of "net/ipv4/conf/eth0.1/arp_ignore" is
-/// "net.ipv4.conf.eth0/1.arp_ignore". The first separator says which is which (sysctl.d(5)).
 /// Whether setup sets this one, by its path below /proc/sys, and takes it back: none that makes the
 /// kernel start a program, and none that opens the machine.
 bool may_be_set(std::string_view path);
 
+/// The name of a sysctl with dots between its parts: that of "net/ipv4/conf/eth0.1/arp_ignore" is
+/// "net.ipv4.conf.eth0/1.arp_ignore". The first separator says which is which (sysctl.d(5)).
 std::string sysctl_name(const std::string& key);
 
 /// A wanted state as YAML. Errors name `source`, line, column and key.

@@ -51,9 +51,10 @@ class RecordingHost : public host::Host {
  private:
   enum class LastLink { follow, keep };
 
+  /// The snapshot with the directories that its paths need, and without files of no use.
+  [[nodiscard]] Snapshot finished(Snapshot snapshot) const;
   /// Where the access really goes, with the links met on the way recorded; absent where that cannot
   /// be found out: a loop, or a directory that may not be searched.
-  [[nodiscard]] Snapshot finished(Snapshot snapshot) const;
   std::optional<std::string> canonical(const std::string& path, LastLink last_link);
   /// Where the link at `path` leads; absent where it is none. `is_last`: nothing follows it.
   std::optional<std::string> link_at(const std::string& path, bool is_last);
