@@ -14,6 +14,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
@@ -41,7 +42,15 @@ CASES = {
     # In place of nodeConditions, which everything has.
     "node-problem-detector": ("--set", "nodeProblemDetector.enabled=true", "--set", "nodeProblemDetector.namespace=monitoring"),
 }
-EXAMPLES = {path.stem: ("-f", str(path)) for path in sorted((CHART / "examples").iterdir())}
+EXAMPLES = {path.stem: ("-f", str(path)) for folder in ("examples", "profiles") for path in sorted((CHART / folder).iterdir())}
+# Profile -> the resource whose slots its nodes offer, how many, and the class of setup's steps. hpc has no Kubernetes.
+PROFILES = {
+    "aks-dynamo": ("rdma/hca_shared_devices_a", 1000, "R2"),
+    "aks-llm-d": ("rdma/ib", 8, "R2"),
+    "openshift-full-stack": ("nvidia.com/sriov_rdma_vf", None, None),
+    "bare-metal-ib": ("rdma.io/hca", 100, "R2"),
+    "roce": ("rdma.io/hca", 100, "R2"),
+}
 # Overlay -> what it is the same as.
 OVERLAYS = {
     "inject-only": INJECT_ONLY,
@@ -394,6 +403,30 @@ class Chart(unittest.TestCase):
                                       capture_output=True, text=True, check=True)
                 found = {one["key"]: one["value"] for one in json.loads(done.stdout)["settings"]}
                 self.assertEqual(expected, found["injection.gpus"])
+
+    def test_each_profile_offers_what_its_manifests_ask_for(self) -> None:
+        names = subprocess.run([self.railhead, "setup", "profile"], capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual({*names} - {"hpc"}, {path.stem for path in (CHART / "profiles").iterdir()})
+        self.assertEqual({*names} - {"hpc"}, set(PROFILES))
+        for name, (resource, slots, allowed) in PROFILES.items():
+            found = objects(render(*EXAMPLES[name]))
+            setup = [one for one in found if one["kind"] == "DaemonSet" and one["metadata"]["name"].endswith("-setup")]
+            agent = next(one for one in found if one["kind"] == "DaemonSet" and one not in setup)["spec"]["template"]["spec"]
+            file = next((one["data"]["config.yaml"] for one in found if one["kind"] == "ConfigMap" and "config.yaml" in one["data"]), "")
+            env = {one["name"]: one["value"] for one in agent["containers"][0]["env"] if one["name"].startswith("RDMA_")}
+            with self.subTest(name), tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+                config.write(file)
+                config.flush()
+                flags = [flag for flag in agent["containers"][0]["args"] if flag.startswith("--ucx")]
+                done = subprocess.run([self.railhead, "config", "-o", "json", "--config", config.name, *flags],
+                                      env={**os.environ, **env}, capture_output=True, text=True, check=True)
+                said = json.loads(done.stdout)
+                self.assertEqual([(resource, slots)], [(one["name"], one["slots"]) for one in said["pools"]])
+                self.assertEqual("closest", next(one["value"] for one in said["settings"] if one["key"] == "injection.gpus"))
+                self.assertTrue(agent["nodeSelector"])
+                self.assertEqual([f"--profile={name}", f"--allow={allowed}"] if allowed else [],
+                                 sorted((word for one in setup for word in one["spec"]["template"]["spec"]["initContainers"][0]["args"]
+                                         if word.startswith(("--profile", "--allow"))), reverse=True))
 
     def test_the_configuration_is_passed_on_unchanged(self) -> None:
         values = yaml.safe_load((HERE / "values/everything.yaml").read_text())

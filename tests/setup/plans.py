@@ -68,7 +68,7 @@ MACHINES = {
     "hgx-h100-roce": "Debian, containerd 2", "dgx-a100": "Debian, containerd 2", "amd-mi300x": "Debian, containerd 2",
     "gb200-tray": "K3s", "nics-only": "K3s", "gpus-only": "K3s",
 }
-PROFILES = ["aks-dynamo", "aks-llm-d", "openshift-full-stack", "bare-metal-ib", "roce"]
+PROFILES = ["aks-dynamo", "aks-llm-d", "openshift-full-stack", "bare-metal-ib", "roce", "hpc"]
 
 
 class Files(Tree):

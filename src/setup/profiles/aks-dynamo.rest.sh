@@ -1,37 +1,26 @@
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What no node can do for itself, for the profile aks-dynamo. Read it, then run it with bash.
-# Railhead is in no registry: ./dev image makes the image, push it to one of yours.
-: "${IMAGE_REPOSITORY:?of the image of Railhead, without its tag}"
-: "${AZURE_RESOURCE_GROUP:?}" "${CLUSTER_NAME:?}" "${NODEPOOL_NAME:?}" "${NODEPOOL_NODE_COUNT:=2}"
-: "${NODEPOOL_VM_SIZE:=Standard_ND96isr_H100_v5}"
+# From an AKS cluster to NVIDIA Dynamo's resource rdma/hca_shared_devices_a: what no node can do for itself, for the profile
+# aks-dynamo. Run it in a clone of Railhead; it can be run again. Its arguments go to helm, for Railhead.
+PROFILE=aks-dynamo
+# part: common
+need az helm kubectl awk
+# part: kubernetes
+# part: aks
+# part: operators
 
-# 1. The feature, before the pool: it puts the machines of a pool on one InfiniBand fabric.
-az feature register --namespace Microsoft.ContainerService --name AKSInfinibandSupport
-until [ "$(az feature show --namespace Microsoft.ContainerService --name AKSInfinibandSupport \
-  --query properties.state --output tsv)" = Registered ]; do sleep 30; done
-az provider register --namespace Microsoft.ContainerService
+# 1. The pool, without AKS's GPU driver: the GPU operator brings it, with nvidia_peermem.
+make_pool --gpu-driver none
 
-# 2. The pool, without AKS's GPU driver: the GPU operator brings it, with nvidia_peermem.
-az aks nodepool add --resource-group "$AZURE_RESOURCE_GROUP" --cluster-name "$CLUSTER_NAME" \
-  --name "$NODEPOOL_NAME" --node-count "$NODEPOOL_NODE_COUNT" --node-vm-size "$NODEPOOL_VM_SIZE" \
-  --os-sku Ubuntu --gpu-driver none
+# 2. OFED, and node-feature-discovery, once.
+add_nvidia_charts
+# part: aks-network-operator
 
-# 3. The operators: one NFD only, the network operator first.
-helm repo add nvidia "${NVIDIA_CHARTS:?the address of the Helm repository that NVIDIA names}"
-helm install network-operator nvidia/network-operator --namespace network-operator \
-  --create-namespace --set nfd.deployNodeFeatureRules=false
-kubectl label --overwrite namespace network-operator pod-security.kubernetes.io/enforce=privileged
-kubectl apply -k github.com/Azure/aks-rdma-infiniband/configs/nicclusterpolicy/base
-# useHostMofed=false waits until the network operator's OFED container is ready; true does not.
-helm install gpu-operator nvidia/gpu-operator --namespace gpu-operator --create-namespace \
+# 3. The GPU operator. useHostMofed=false waits until OFED's container is ready; true does not.
+install_chart gpu-operator nvidia/gpu-operator gpu-operator "$GPU_OPERATOR_VERSION" \
   --set nfd.enabled=false --set driver.rdma.enabled=true --set driver.rdma.useHostMofed=false
+wait_for_gpus cluster-policy gpu-operator
 
-# 4. Railhead, in place of ib-node-config and of the shared device plugin.
-#    R2: containerd is restarted on each node, once.
-helm install railhead deploy/charts --namespace kube-system \
-  --set image.repository="$IMAGE_REPOSITORY" \
-  --set setup.enabled=true --set setup.profile=aks-dynamo --set setup.allow=R2
-
-# 5. How it is checked, on each node:
-#   railhead setup verify --profile aks-dynamo
-#   railhead doctor
+# 4. Railhead, in place of ib-node-config and of the shared device plugin. containerd and the kubelet of a node are restarted once (R2).
+install_railhead rdma/hca_shared_devices_a "$POOL_LABEL=$NODEPOOL_NAME" --set "nodeSelector.kubernetes\.azure\.com/agentpool=$NODEPOOL_NAME" "$@"
+echo "$PROFILE: done. To look: kubectl railhead fleet; on a node: railhead setup verify --profile $PROFILE, railhead doctor"

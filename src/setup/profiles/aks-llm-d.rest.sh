@@ -1,58 +1,46 @@
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What no node can do for itself, for the profile aks-llm-d. Read it, then run it with bash.
-# Railhead is in no registry: ./dev image makes the image, push it to one of yours.
-: "${IMAGE_REPOSITORY:?of the image of Railhead, without its tag}"
-: "${AZURE_RESOURCE_GROUP:?}" "${CLUSTER_NAME:?}" "${NODEPOOL_NAME:?}" "${NODEPOOL_NODE_COUNT:=2}"
-: "${NODEPOOL_VM_SIZE:=Standard_ND96isr_H100_v5}"
+# From an AKS cluster to llm-d's resource rdma/ib: what no node can do for itself, for the profile aks-llm-d. Run it in a clone of
+# Railhead; it can be run again. Its arguments go to helm, for Railhead.
+PROFILE=aks-llm-d
+# part: common
+need az helm kubectl awk
+# part: kubernetes
+# part: aks
+# part: operators
 : "${DRIVER:=self}"  # self: the GPU operator's driver; aks: that of AKS
+: "${KUBELET_CONFIG:=}"  # a file for the kubelets of a new pool: railhead setup machine-config --aks prints one
+DEVICE_PLUGIN_VERSION=0.19.3  # as in the GPU operator above
 
-# 1. The feature, before the pool: it puts the machines of a pool on one InfiniBand fabric.
-az feature register --namespace Microsoft.ContainerService --name AKSInfinibandSupport
-until [ "$(az feature show --namespace Microsoft.ContainerService --name AKSInfinibandSupport \
-  --query properties.state --output tsv)" = Registered ]; do sleep 30; done
-az provider register --namespace Microsoft.ContainerService
-
-# 2. The pool. AKS gives a kubelet its configuration only when the pool is made: to have GPUs and
-#    NICs of one NUMA node, add --kubelet-config kubelet.json to the command.
-echo '{"topologyManagerPolicy": "best-effort"}' > kubelet.json
+# 1. The pool. AKS gives a kubelet its configuration only when the pool is made.
+arguments=()
 case "$DRIVER" in
-  self)
-    az aks nodepool add --resource-group "$AZURE_RESOURCE_GROUP" --cluster-name "$CLUSTER_NAME" \
-      --name "$NODEPOOL_NAME" --node-count "$NODEPOOL_NODE_COUNT" \
-      --node-vm-size "$NODEPOOL_VM_SIZE" --os-sku Ubuntu --gpu-driver none
-    ;;
-  aks)
-    az aks nodepool add --resource-group "$AZURE_RESOURCE_GROUP" --cluster-name "$CLUSTER_NAME" \
-      --name "$NODEPOOL_NAME" --node-count "$NODEPOOL_NODE_COUNT" \
-      --node-vm-size "$NODEPOOL_VM_SIZE" --os-sku Ubuntu
-    ;;
+  self) arguments+=(--gpu-driver none) ;;
+  aks) ;;
+  *) stop "DRIVER is $DRIVER: say self or aks" ;;
 esac
+[ -z "$KUBELET_CONFIG" ] || arguments+=(--kubelet-config "$KUBELET_CONFIG")
+make_pool ${arguments[@]+"${arguments[@]}"}
 
-# 3. The drivers. AKS's driver has no nvidia_peermem on some images: then NICs reach GPU memory by
-#    DMA-BUF, which the open kernel module exports (railhead setup plan says which way it is).
-helm repo add nvidia "${NVIDIA_CHARTS:?the address of the Helm repository that NVIDIA names}"
-helm install network-operator nvidia/network-operator --namespace network-operator \
-  --create-namespace --set nfd.deployNodeFeatureRules=false
-kubectl label --overwrite namespace network-operator pod-security.kubernetes.io/enforce=privileged
-kubectl apply -k github.com/Azure/aks-rdma-infiniband/configs/nicclusterpolicy/base
+# 2. OFED, and node-feature-discovery, once.
+add_nvidia_charts
+# part: aks-network-operator
+
+# 3. The GPUs. AKS's driver has no nvidia_peermem on some images: then NICs reach GPU memory by DMA-BUF, which the open kernel module
+#    exports (railhead setup plan says which way it is).
 case "$DRIVER" in
   self)
-    helm install gpu-operator nvidia/gpu-operator --namespace gpu-operator --create-namespace \
+    install_chart gpu-operator nvidia/gpu-operator gpu-operator "$GPU_OPERATOR_VERSION" \
       --set nfd.enabled=false --set driver.rdma.enabled=true --set driver.rdma.useHostMofed=false
+    wait_for_gpus cluster-policy gpu-operator
     ;;
   aks)
-    helm repo add nvdp "${DEVICE_PLUGIN_CHARTS:?that of NVIDIA/k8s-device-plugin}"
-    helm install nvidia-device-plugin nvdp/nvidia-device-plugin --namespace gpu-resources \
-      --create-namespace
+    helm repo add nvdp https://nvidia.github.io/k8s-device-plugin --force-update
+    helm repo update nvdp
+    install_chart nvidia-device-plugin nvdp/nvidia-device-plugin gpu-resources "$DEVICE_PLUGIN_VERSION"
     ;;
 esac
 
-# 4. Railhead, in place of kubectl debug, the peermem reloader and the ulimit adjuster.
-#    R2: containerd is restarted on each node, once.
-helm install railhead deploy/charts --namespace kube-system \
-  --set image.repository="$IMAGE_REPOSITORY" \
-  --set setup.enabled=true --set setup.profile=aks-llm-d --set setup.allow=R2
-
-# 5. How it is checked, on each node:
-#   railhead setup verify --profile aks-llm-d
-#   railhead doctor
+# 4. Railhead, in place of kubectl debug, the peermem reloader and the ulimit adjuster. containerd of a node is restarted once (R2).
+install_railhead rdma/ib "$POOL_LABEL=$NODEPOOL_NAME" --set "nodeSelector.kubernetes\.azure\.com/agentpool=$NODEPOOL_NAME" "$@"
+echo "$PROFILE: done. To look: kubectl railhead fleet; on a node: railhead setup verify --profile $PROFILE, railhead doctor"

@@ -4,17 +4,13 @@
 #include <gmock/gmock.h>
 
 #include <gtest/gtest.h>
-#include <algorithm>
-#include <filesystem>
-
-#include "base/text.h"
-#include "unit/source_dir.h"
 
 namespace railhead::setup {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 
 std::string error_of(const std::string& text) {
@@ -101,58 +97,35 @@ TEST(Wanted, functions_of_virtual_machines_need_the_iommu_driver_too) {
 }
 
 TEST(Profile, each_can_be_read) {
-  EXPECT_EQ(profiles().size(), 5U);
+  EXPECT_EQ(profiles().size(), 6U);
   for (const auto& profile : profiles()) {
     const auto wanted = find_profile(profile.name);
     ASSERT_TRUE(wanted) << wanted.error().message;
-    EXPECT_TRUE(wanted->nri) << profile.name;
+    EXPECT_EQ(wanted->nri, profile.name != "hpc") << profile.name;
   }
+}
+
+TEST(Profile, what_has_no_containers_restarts_nothing) {
+  const auto wanted = find_profile("hpc").value();
+  EXPECT_FALSE(wanted.nri);
+  EXPECT_TRUE(wanted.limits_file);
+  EXPECT_THAT(wanted.memlock_services, IsEmpty());
 }
 
 TEST(Profile, the_rest_is_a_script_of_what_a_node_cannot_do) {
   for (const auto& profile : profiles()) {
     const std::string name(profile.name);
-    EXPECT_NE(profile.rest.find("railhead setup verify"), std::string::npos) << name;
-    EXPECT_EQ(profile.rest.find("useHostMofed=true"), std::string::npos)
-        << name << ": true does not wait for the OFED container";
+    EXPECT_TRUE(profile.rest.starts_with("#!/usr/bin/env bash\n")) << name;
+    EXPECT_NE(profile.rest.find("\nPROFILE=" + name + "\n"), std::string_view::npos) << name;
+    EXPECT_EQ(profile.rest.find("# part:"), std::string_view::npos) << name;
+    EXPECT_EQ(profile.rest.find("helm install "), std::string_view::npos) << name;
   }
-}
-
-TEST(Profile, what_the_rest_takes_of_this_tree_is_there) {
-  for (const auto& profile : profiles()) {
-    std::string words(profile.rest);
-    std::ranges::replace(words, '\n', ' ');
-    for (const auto word : split_words(words)) {
-      if (!word.starts_with("deploy/")) continue;
-      const auto path = std::filesystem::path(railhead::test::source_dir()) /
-                        std::string(word.substr(0, word.find('*')));
-      const bool is_pattern = word.find('*') != std::string_view::npos;
-      EXPECT_TRUE(std::filesystem::exists(is_pattern ? path.parent_path() : path))
-          << profile.name << ": " << word;
-    }
-  }
-}
-
-TEST(Profile, on_aks_the_feature_is_registered_before_the_pool) {
-  for (const auto& profile : profiles()) {
-    if (!profile.name.starts_with("aks-")) continue;
-    const auto feature = profile.rest.find("az feature register");
-    const auto registered = profile.rest.find("= Registered ]");
-    const auto pool = profile.rest.find("az aks nodepool add");
-    EXPECT_LT(feature, registered) << profile.name;
-    EXPECT_LT(registered, pool) << profile.name;
-    EXPECT_NE(profile.rest.find("--gpu-driver none"), std::string_view::npos) << profile.name;
-  }
-  const auto strategies = std::ranges::count_if(profiles(), [](const auto& one) {
-    return one.rest.find("DRIVER:=self") != std::string_view::npos;
-  });
-  EXPECT_EQ(strategies, 1) << "both strategies are in aks-llm-d";
 }
 
 TEST(Profile, an_unknown_one_names_those_there_are) {
   EXPECT_EQ(find_profile("aks").error().message,
             "there is no profile \"aks\", but aks-dynamo, aks-llm-d, openshift-full-stack, "
-            "bare-metal-ib, roce");
+            "bare-metal-ib, roce, hpc");
 }
 
 }  // namespace
