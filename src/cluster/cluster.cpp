@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "cluster/driver_pods.h"
 #include "data/below.h"
 
 namespace railhead::cluster {
@@ -239,6 +240,31 @@ bool has_gpus(const Cluster& cluster, const data::Value& node) {
   });
 }
 
+std::string log_target(const data::Value& pod, std::string_view container, std::size_t bytes) {
+  return "/api/v1/namespaces/" + kube::encoded(text_below(pod, {"metadata", "namespace"})) +
+         "/pods/" + kube::encoded(text_below(pod, {"metadata", "name"})) +
+         "/log?container=" + kube::encoded(container) + "&limitBytes=" + std::to_string(bytes);
+}
+
+/// Of pods of drivers and operators that are not ready.
+void read_driver_logs(ClusterReader& reader, const ReadLimits& limits, Cluster& cluster) {
+  for (const auto& pod : cluster.kind("Pod").items) {
+    if (!is_ofed_pod(pod) && !is_operator_pod(pod)) continue;
+    if (text_below(pod, {"status", "phase"}) == "Succeeded") continue;
+    if (condition(pod, "Ready") == "True") continue;
+    const auto stopped = stopped_container(pod);
+    if (!stopped || !stopped->has_log) continue;
+    if (cluster.driver_logs.size() == limits.driver_logs) {
+      ++cluster.left_out;
+      return;
+    }
+    const auto target = log_target(pod, stopped->name, limits.driver_log_bytes) +
+                        "&tailLines=" + std::to_string(limits.driver_log_lines);
+    cluster.driver_logs.push_back(reader.read(object_name(pod) + "/" + stopped->name, target,
+                                              2 * limits.driver_log_bytes, cluster));
+  }
+}
+
 /// Containers that have GPUs or NICs, of pods that run.
 void read_logs(ClusterReader& reader, const ReadLimits& limits, Cluster& cluster) {
   for (const auto& item : cluster.kind("Pod").items) {
@@ -252,11 +278,7 @@ void read_logs(ClusterReader& reader, const ReadLimits& limits, Cluster& cluster
         return;
       }
       const std::string name(text_below(container, {"name"}));
-      const auto target = "/api/v1/namespaces/" +
-                          kube::encoded(text_below(item, {"metadata", "namespace"})) + "/pods/" +
-                          kube::encoded(text_below(item, {"metadata", "name"})) +
-                          "/log?container=" + kube::encoded(name) +
-                          "&limitBytes=" + std::to_string(limits.log_bytes);
+      const auto target = log_target(item, name, limits.log_bytes);
       cluster.logs.push_back(
           reader.read(object_name(item) + "/" + name, target, 2 * limits.log_bytes, cluster));
     }
@@ -290,6 +312,7 @@ Cluster read_cluster(std::string server, const Ask& ask, const ReadLimits& limit
                                           "/api/v1/nodes/" + kube::encoded(name) + "/proxy/configz",
                                           std::size_t{1} << 20, cluster));
   }
+  read_driver_logs(reader, limits, cluster);
   read_logs(reader, limits, cluster);
   return cluster;
 }

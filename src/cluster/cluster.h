@@ -40,8 +40,10 @@ struct Cluster {
   Reply version;
   std::vector<Reply> configz;  ///< of nodes with GPUs
   std::vector<Reply> logs;     ///< of containers with GPUs or NICs that run
-  std::size_t left_out = 0;    ///< questions that were not asked any more
-  lint::Given given;           ///< its objects, for rules
+  /// The ends of logs: of containers because of which a driver's or operator's pod is not ready.
+  std::vector<Reply> driver_logs;
+  std::size_t left_out = 0;  ///< questions that were not asked any more
+  lint::Given given;         ///< its objects, for rules
 
   /// Never null: a kind that is not read is absent.
   [[nodiscard]] const Listing& kind(std::string_view name) const;
@@ -56,6 +58,9 @@ struct ReadLimits {
   std::size_t nodes = 16;   ///< whose kubelet is asked
   std::size_t logs = 16;    ///< that are read, from their beginning
   std::size_t log_bytes = std::size_t{512} << 10;
+  std::size_t driver_logs = 8;       ///< that are read, their last lines
+  std::size_t driver_log_lines = 8;  ///< of each
+  std::size_t driver_log_bytes = std::size_t{16} << 10;
 };
 
 using Ask = std::function<Result<kube::Answer>(const kube::Request&, kube::AnswerLimits)>;

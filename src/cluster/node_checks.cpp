@@ -159,6 +159,52 @@ void machine_type(const Cluster& cluster, Findings& found) {
   }
 }
 
+/// Whether an operator of NVIDIA installs a driver on nodes, for what its images are built.
+bool has_driver_of_operator(const Cluster& cluster) {
+  for (const auto& policy : cluster.kind("NicClusterPolicy").items) {
+    if (below(policy, {"spec", "ofedDriver"}) != nullptr) return true;
+  }
+  for (const auto& policy : cluster.kind("ClusterPolicy").items) {
+    if (!data::is_false(policy, {"spec", "driver", "enabled"})) return true;
+  }
+  return false;
+}
+
+/// AKS labels the nodes of its pools, and those whose size has GPUs of NVIDIA, driver or not.
+/// Source: learn.microsoft.com/azure/aks/use-labels, reserved labels.
+bool is_gpu_node_of_aks(const Cluster& cluster, const data::Value& node) {
+  const auto label = [&](std::string_view name) {
+    return text_below(node, {"metadata", "labels", name});
+  };
+  if (label("kubernetes.azure.com/agentpool").empty() && label("agentpool").empty() &&
+      label("kubernetes.azure.com/cluster").empty()) {
+    return false;
+  }
+  if (label("kubernetes.azure.com/accelerator") == "nvidia" || label("accelerator") == "nvidia") {
+    return true;
+  }
+  const auto type = label("node.kubernetes.io/instance-type");
+  const auto known = topology::find_size(type, topology::known_machines());
+  return gpus_of_node(cluster, node) > 0 || (known.size != nullptr && known.size->gpus > 0);
+}
+
+void node_system(const Cluster& cluster, Findings& found) {
+  const auto* nodes = known(cluster, "Node", found);
+  if (nodes == nullptr || !has_driver_of_operator(cluster)) return;
+  for (const auto& node : nodes->items) {
+    if (!is_gpu_node_of_aks(cluster, node)) continue;
+    const std::string image(text_below(node, {"status", "nodeInfo", "osImage"}));
+    const auto evidence = evidence_of(*nodes, node, "status.nodeInfo.osImage", image);
+    if (image.empty()) {
+      found.unknown(object_name(node), "the kubelet has not said its system", {evidence});
+    } else if (image.starts_with("Ubuntu")) {
+      found.pass(object_name(node), image, {evidence});
+    } else {
+      found.warn(object_name(node), image, "Ubuntu", {evidence});
+    }
+  }
+}
+
 bool is_configured(const Cluster& cluster, const std::string& resource) {
   const auto* offer = cluster.given.offers.find(resource);
   return offer != nullptr && offer->object != nullptr;
@@ -266,6 +312,16 @@ constexpr ClusterCheck kNodeChecks[] = {
       "node of a known size", "D02 L01 L02", "", system::Part::none, nullptr,
       checks::Scope::cluster},
      machine_type},
+    {{"kube.node-system", "A GPU node of AKS runs Ubuntu where an operator installs its drivers.",
+      "nodes: status.nodeInfo.osImage, labels of AKS; NicClusterPolicy ofedDriver, ClusterPolicy "
+      "driver.enabled",
+      "WARN for another system; no other node, and none without such an operator, is looked at",
+      "there is no image of the driver for this system -> its pods stay in ImagePullBackOff",
+      "Make the node pool with --os-sku Ubuntu; the system of a pool cannot be changed in place to "
+      "every other one.",
+      RemedyClass::cluster, "GPU node of AKS with an operator's driver", "", "", system::Part::none,
+      nullptr, checks::Scope::cluster},
+     node_system},
     {{"kube.resources", "A node can allocate all NICs that it has.",
       "nodes: status.capacity, status.allocatable",
       "FAIL for 0 of a configured resource, WARN for fewer than all, or 0 of one that nobody "

@@ -3,9 +3,12 @@
 // Operators, the drivers that they run on nodes, and device plugins.
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "cluster/checks.h"
+#include "cluster/driver_pods.h"
 #include "data/below.h"
 
 namespace railhead::cluster {
@@ -58,6 +61,14 @@ bool is_of_rdma(const data::Value& set) {
   });
 }
 
+/// Of NVIDIA's GPUs, or of another maker's hardware.
+bool is_device_plugin(const data::Value& set) {
+  const auto& containers = items_below(set, {"spec", "template", "spec", "containers"});
+  return std::ranges::any_of(containers, [](const data::Value& container) {
+    return text_below(container, {"image"}).find("device-plugin") != std::string_view::npos;
+  });
+}
+
 void daemon_sets(const Cluster& cluster, Findings& found) {
   const auto* sets = known(cluster, "DaemonSet", found);
   if (sets == nullptr) return;
@@ -83,31 +94,116 @@ void daemon_sets(const Cluster& cluster, Findings& found) {
   }
 }
 
-/// Why a container of the pod waits; "" where none does.
-std::string waiting_reason(const data::Value& pod) {
-  for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
-    for (const auto& status : items_below(pod, {"status", list})) {
-      const auto reason = text_below(status, {"state", "waiting", "reason"});
-      if (!reason.empty() && reason != "PodInitializing") {
-        return std::string(text_below(status, {"name"})) + ": " + std::string(reason);
+/// A ConfigMap that a pod cannot start without, and the keys of it.
+struct NeededMap {
+  std::string name;
+  std::vector<std::string> keys;
+};
+
+void need(std::vector<NeededMap>& all, const data::Value* source, std::vector<std::string> keys) {
+  const auto name = text_below(source, {"name"});
+  if (name.empty() || data::is_true(*source, {"optional"})) return;
+  all.push_back({std::string(name), std::move(keys)});
+}
+
+std::vector<std::string> keys_of_items(const data::Value& source) {
+  std::vector<std::string> keys;
+  for (const auto& item : items_below(source, {"items"})) {
+    keys.emplace_back(text_below(item, {"key"}));
+  }
+  return keys;
+}
+
+/// Source: Kubernetes core/v1 types.go: ConfigMapVolumeSource, ConfigMapProjection,
+/// ConfigMapEnvSource, ConfigMapKeySelector.
+std::vector<NeededMap> needed_maps(const data::Value& pod_spec) {
+  std::vector<NeededMap> all;
+  for (const auto& volume : items_below(pod_spec, {"volumes"})) {
+    if (const auto* map = below(volume, {"configMap"})) need(all, map, keys_of_items(*map));
+    for (const auto& source : items_below(volume, {"projected", "sources"})) {
+      if (const auto* map = below(source, {"configMap"})) need(all, map, keys_of_items(*map));
+    }
+  }
+  for (const char* list : {"initContainers", "containers"}) {
+    for (const auto& container : items_below(pod_spec, {list})) {
+      for (const auto& from : items_below(container, {"envFrom"})) {
+        if (const auto* map = below(from, {"configMapRef"})) need(all, map, {});
+      }
+      for (const auto& variable : items_below(container, {"env"})) {
+        const auto* map = below(variable, {"valueFrom", "configMapKeyRef"});
+        if (map != nullptr) need(all, map, {std::string(text_below(*map, {"key"}))});
       }
     }
   }
-  return "";
+  return all;
 }
 
-/// The driver's pods have a label that changes with the kernel, and a key that does not.
-/// Source: Mellanox/network-operator manifests/state-ofed-driver/0050_ofed-driver-ds.yaml.
-bool is_ofed(const data::Value& pod) {
-  const auto* labels = below(pod, {"metadata", "labels"});
-  return labels != nullptr && labels->find("nvidia.com/ofed-driver") != nullptr;
+/// What is missing of it in this namespace; "": nothing.
+std::string missing_of(const NeededMap& needed, std::string_view name_space, const Listing& maps) {
+  for (const auto& map : maps.items) {
+    if (text_below(map, {"metadata", "name"}) != needed.name) continue;
+    if (text_below(map, {"metadata", "namespace"}) != name_space) continue;
+    for (const auto& key : needed.keys) {
+      const auto* data = below(map, {"data"});
+      const auto* binary = below(map, {"binaryData"});
+      const bool there = (data != nullptr && data->find(key) != nullptr) ||
+                         (binary != nullptr && binary->find(key) != nullptr);
+      if (!there) return "key " + key + " of ConfigMap " + needed.name;
+    }
+    return "";
+  }
+  return "ConfigMap " + needed.name;
 }
 
-bool is_operator(const data::Value& pod) {
-  const auto name = text_below(pod, {"metadata", "labels", "app.kubernetes.io/name"});
-  const auto app = text_below(pod, {"metadata", "labels", "app"});
-  return name == "network-operator" || name == "gpu-operator" || app == "gpu-operator" ||
-         app == "nvidia-driver-daemonset" || name == "sriov-network-operator";
+/// Source of the words: kubelet's "configmap \"NAME\" not found" keeps the pod waiting for ever.
+void config_maps(const Cluster& cluster, Findings& found) {
+  const auto* sets = known(cluster, "DaemonSet", found);
+  const auto* maps = known(cluster, "ConfigMap", found);
+  if (sets == nullptr || maps == nullptr) return;
+  for (const auto& set : sets->items) {
+    const auto* spec = below(set, {"spec", "template", "spec"});
+    if (spec == nullptr || !(is_of_rdma(set) || is_device_plugin(set))) continue;
+    const auto needed = needed_maps(*spec);
+    if (needed.empty()) continue;
+    std::string missing;
+    for (const auto& one : needed) {
+      missing = missing_of(one, text_below(set, {"metadata", "namespace"}), *maps);
+      if (!missing.empty()) break;
+    }
+    const auto wanted =
+        parse_unsigned(text_below(set, {"status", "desiredNumberScheduled"})).value_or(0U);
+    const auto ready = parse_unsigned(text_below(set, {"status", "numberReady"})).value_or(0U);
+    const auto evidence = evidence_of(*sets, set, "spec.template", needed.front().name);
+    if (missing.empty()) {
+      found.pass(object_name(set), counted(needed.size(), "ConfigMap") + " there", {evidence});
+    } else if (ready < wanted) {
+      found.fail(object_name(set), missing + " is not there, and its pods wait for it", missing,
+                 {evidence, {maps->target, "", missing + " is not there"}});
+    } else {
+      found.warn(object_name(set), missing + " is not there: its pods start no more", missing,
+                 {evidence, {maps->target, "", missing + " is not there"}});
+    }
+  }
+}
+
+/// The last line of what a container logged that says anything, cut.
+std::string last_line(std::string_view log) {
+  constexpr std::size_t kLine = 256;
+  std::string_view last;
+  for (const auto line : split(log, '\n')) {
+    if (!trim(line).empty()) last = trim(line);
+  }
+  return std::string(last.substr(0, kLine));
+}
+
+/// What the log of a pod's container says last, as evidence; nothing where it was not asked for.
+std::optional<checks::Evidence> log_of(const Cluster& cluster, const std::string& container) {
+  for (const auto& reply : cluster.driver_logs) {
+    if (reply.subject != container) continue;
+    if (!reply.problem.empty()) return checks::Evidence{reply.target, "", reply.problem};
+    return checks::Evidence{reply.target, last_line(reply.text)};
+  }
+  return std::nullopt;
 }
 
 void pods_ready(const Cluster& cluster, Findings& found, bool (*is_one)(const data::Value&)) {
@@ -115,26 +211,33 @@ void pods_ready(const Cluster& cluster, Findings& found, bool (*is_one)(const da
   if (pods == nullptr) return;
   for (const auto& pod : pods->items) {
     if (!is_one(pod) || text_below(pod, {"status", "phase"}) == "Succeeded") continue;
-    const std::string phase(text_below(pod, {"status", "phase"}));
-    const auto reason = waiting_reason(pod);
-    const auto shown = reason.empty() ? phase : phase + ", " + reason;
-    const auto evidence = evidence_of(*pods, pod, "status", shown);
+    std::string shown(text_below(pod, {"status", "phase"}));
     if (condition(pod, "Ready") == "True") {
-      found.pass(object_name(pod), shown, {evidence});
-    } else if (reason.empty()) {
-      found.warn(object_name(pod), shown + ", not Ready", "Ready", {evidence});
+      found.pass(object_name(pod), shown, {evidence_of(*pods, pod, "status", shown)});
+      continue;
+    }
+    const auto stopped = stopped_container(pod);
+    const bool fails = stopped && !stopped->reason.empty();
+    if (fails) shown += ", " + stopped->name + ": " + stopped->reason;
+    if (fails && !stopped->message.empty()) shown += " (" + stopped->message + ")";
+    std::vector<checks::Evidence> evidence = {evidence_of(*pods, pod, "status", shown)};
+    auto log = stopped ? log_of(cluster, object_name(pod) + "/" + stopped->name) : std::nullopt;
+    if (log && !log->value.empty()) shown += "; " + stopped->name + " logs: " + log->value;
+    if (log) evidence.push_back(*std::move(log));
+    if (fails) {
+      found.fail(object_name(pod), shown, "Ready", std::move(evidence));
     } else {
-      found.fail(object_name(pod), shown, "Ready", {evidence});
+      found.warn(object_name(pod), shown + ", not Ready", "Ready", std::move(evidence));
     }
   }
 }
 
 void ofed_pods(const Cluster& cluster, Findings& found) {
-  pods_ready(cluster, found, is_ofed);
+  pods_ready(cluster, found, is_ofed_pod);
 }
 
 void operator_pods(const Cluster& cluster, Findings& found) {
-  pods_ready(cluster, found, is_operator);
+  pods_ready(cluster, found, is_operator_pod);
 }
 
 void feature_discovery(const Cluster& cluster, Findings& found) {
@@ -167,7 +270,7 @@ void mofed_wait(const Cluster& cluster, Findings& found) {
     if (value.empty()) continue;
     const auto evidence = evidence_of(*nodes, node, "label " + std::string(kLabel), value);
     const bool is_driver_ready = std::ranges::any_of(pods->items, [&](const data::Value& pod) {
-      return is_ofed(pod) && text_below(pod, {"spec", "nodeName"}) == object_name(node) &&
+      return is_ofed_pod(pod) && text_below(pod, {"spec", "nodeName"}) == object_name(node) &&
              condition(pod, "Ready") == "True";
     });
     if (value != "true") {
@@ -203,7 +306,8 @@ void feature_label(const Cluster& cluster, Findings& found) {
 }
 
 constexpr ClusterCheck kOperatorChecks[] = {
-    {{"kube.operators", "The pods of operators are ready.", "pods, by their labels",
+    {{"kube.operators", "The pods of operators and of the GPU's driver are ready.",
+      "pods, by their labels; the log of the container that is not ready",
       "FAIL where a container waits with a reason, WARN where it is only not ready",
       "the operator changes nothing -> drivers and plugins stay as they are",
       "kubectl describe the pod, and read its log.", RemedyClass::cluster,
@@ -231,7 +335,7 @@ constexpr ClusterCheck kOperatorChecks[] = {
       checks::Scope::cluster},
      feature_label},
     {{"kube.ofed", "The pods of the OFED driver are ready.",
-      "pods with the label key nvidia.com/ofed-driver",
+      "pods with the label key nvidia.com/ofed-driver; the log of the container that is not ready",
       "FAIL where a container waits with a reason, WARN where it is only not ready",
       "the driver is not there, or not that of OFED -> plugins and nvidia_peermem wait",
       "Read the log of mofed-container: the image has no build for this kernel or distribution, "
@@ -246,6 +350,16 @@ constexpr ClusterCheck kOperatorChecks[] = {
       "Restart the network operator's pod.", RemedyClass::cluster, "node with the label", "C08", "",
       system::Part::none, nullptr, checks::Scope::cluster},
      mofed_wait},
+    {{"kube.configmaps", "ConfigMaps that device plugins, drivers and agents need are there.",
+      "DaemonSets of RDMA and of device plugins: volumes, env and envFrom; ConfigMaps",
+      "FAIL where one that is not optional, or a key of it, is missing and pods wait, WARN where "
+      "none waits yet",
+      "the kubelet says \"configmap not found\" -> the pod stays in ContainerCreating -> its node "
+      "offers no NIC",
+      "Make the ConfigMap in the namespace of the DaemonSet, under the name that it says.",
+      RemedyClass::cluster, "DaemonSet of RDMA with a ConfigMap", "D24", "", system::Part::none,
+      nullptr, checks::Scope::cluster},
+     config_maps},
     {{"kube.daemonsets", "DaemonSets on which RDMA rests are ready on all their nodes.",
       "DaemonSets, by their images", "FAIL where none is ready, WARN where some are not",
       "a node without the plugin or driver offers no NIC", "kubectl describe a pod that is not.",

@@ -23,8 +23,9 @@ IB = "rdma/ib"
 def node(name, rdma=("8", "8"), gpus="8"):
     return {"metadata": {"name": name, "labels": {"node.kubernetes.io/instance-type": "Standard_ND96isr_H100_v5",
                                                   "feature.node.kubernetes.io/pci-15b3.present": "true",
-                                                  "network.nvidia.com/operator.mofed.wait": "false"}},
-            "status": {"capacity": {"cpu": "96", "nvidia.com/gpu": gpus, IB: rdma[0]},
+                                                  "network.nvidia.com/operator.mofed.wait": "false",
+                                                  "kubernetes.azure.com/agentpool": "gpu", "kubernetes.azure.com/accelerator": "nvidia"}},
+            "status": {"nodeInfo": {"osImage": "Ubuntu 22.04.5 LTS"}, "capacity": {"cpu": "96", "nvidia.com/gpu": gpus, IB: rdma[0]},
                        "allocatable": {"cpu": "96", "nvidia.com/gpu": gpus, IB: rdma[1]}}}
 
 
@@ -40,6 +41,12 @@ def daemon_set(name, image, ready=2, wanted=2):
     return {"metadata": {"name": name, "namespace": "kube-system"},
             "spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}},
             "status": {"desiredNumberScheduled": wanted, "numberReady": ready}}
+
+
+def with_map(one, name="rdma-devices", key="config.json", optional=None):
+    source = {"name": name, "items": [{"key": key, "path": key}], **({} if optional is None else {"optional": optional})}
+    one["spec"]["template"]["spec"]["volumes"] = [{"name": "config", "configMap": source}]
+    return one
 
 
 STATUS = json.dumps([{"name": "cni0", "default": True, "ips": ["10.0.0.9"]}, {"name": "ai/rail0", "ips": ["192.168.4.3"]}])
@@ -61,7 +68,7 @@ def healthy():
                 {"metadata": {"name": "op", "namespace": "nvidia", "labels": {"app.kubernetes.io/name": "network-operator"}},
                  "spec": {"containers": [{"name": "c", "image": "network-operator"}]},
                  "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}],
-        "DaemonSet": [daemon_set("rdma-shared-dp-ds", "x/k8s-rdma-shared-dev-plugin:v1.5.2"), daemon_set("railhead", "x/railhead:1")],
+        "DaemonSet": [with_map(daemon_set("rdma-shared-dp-ds", "x/k8s-rdma-shared-dev-plugin:v1.5.2")), daemon_set("railhead", "x/railhead:1")],
         "Deployment": [{"metadata": {"name": "nfd-master", "namespace": "nvidia"}, "spec": {"template": {"spec": {"containers": [
             {"name": "c", "image": "x/node-feature-discovery:v0.16"}]}}}}],
         "ConfigMap": [CONFIG],
@@ -204,6 +211,102 @@ class KubeDoctor(unittest.TestCase):
         self.objects["Pod"][1]["status"] = {"phase": "Running", "containerStatuses": [
             {"name": "mofed-container", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}
         self.broken(("kube.ofed", "nvidia/mofed-1", "FAIL"))
+
+    def driver_that_stops(self, init=(), containers=(), name="mofed-1"):
+        one = next(one for one in self.objects["Pod"] if one["metadata"]["name"] == name)
+        one["status"] = {"phase": "Pending", "initContainerStatuses": list(init), "containerStatuses": list(containers)}
+        return one
+
+    def finding(self, report, check, subject):
+        return next(one for one in report["findings"] if (one["id"], one["subject"]) == (check, subject))
+
+    def test_a_drivers_last_line_is_shown(self):
+        """Each member: it crashes, it runs and is not ready, an init container failed, the GPU's driver, and one that never ran."""
+        crashed = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting"}}
+        self.driver_that_stops(containers=[{"name": "mofed-container", "ready": False, "state": crashed, "lastState": {"terminated": {"exitCode": 1}}}])
+        self.replies["/api/v1/namespaces/nvidia/pods/mofed-1/log"] = "first\nno build for 6.8.0-1 \n\n"
+        report = self.broken(("kube.ofed", "nvidia/mofed-1", "FAIL"))
+        found = self.finding(report, "kube.ofed", "nvidia/mofed-1")
+        self.assertEqual(["no build for 6.8.0-1"], [one["value"] for one in found["evidence"] if "/log?" in one["path"]])
+        for word in ("CrashLoopBackOff", "back-off 5m0s restarting", "no build for 6.8.0-1"):
+            self.assertIn(word, found["observed"])
+        asked = [one for one in self.asked if "/pods/mofed-1/log?" in one]
+        self.assertEqual(1, len(asked))
+        self.assertIn("container=mofed-container&limitBytes=16384&tailLines=8", asked[0])
+
+        waits = {"name": "mofed-container", "ready": False, "state": {"waiting": {"reason": "PodInitializing"}}}
+        runs = {"name": "check", "ready": False, "state": {"running": {"startedAt": "x"}}}
+        self.driver_that_stops(init=[runs], containers=[waits])
+        report = self.broken(("kube.ofed", "nvidia/mofed-1", "WARN"), code=0)
+        self.assertIn("container=check&", [one for one in self.asked if "/pods/mofed-1/log?" in one][0])
+
+        done = {"name": "manager", "ready": True, "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}
+        failed = {"name": "check", "ready": False, "state": {"terminated": {"exitCode": 3, "reason": "Error"}}}
+        self.driver_that_stops(init=[done, failed], containers=[waits])
+        self.assertIn("check: Error", self.finding(self.broken(("kube.ofed", "nvidia/mofed-1", "FAIL")), "kube.ofed", "nvidia/mofed-1")["observed"])
+
+        never = {"name": "mofed-container", "ready": False, "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image " + 400 * "x"}}}
+        self.driver_that_stops(containers=[never])
+        found = self.finding(self.broken(("kube.ofed", "nvidia/mofed-1", "FAIL")), "kube.ofed", "nvidia/mofed-1")
+        self.assertIn("no such image", found["observed"])
+        self.assertLess(len(found["observed"]), 400)
+        self.assertEqual([], [one for one in self.asked if "/pods/mofed-1/log?" in one])
+
+    def test_a_gpu_drivers_log_is_read_too(self):
+        self.objects["Pod"].append({"metadata": {"name": "driver", "namespace": "gpu", "labels": {"app": "nvidia-driver-daemonset"}}, "spec": {}})
+        self.driver_that_stops(name="driver", containers=[{"name": "nvidia-driver-ctr", "ready": False, "state": {"running": {}}}])
+        self.replies["/api/v1/namespaces/gpu/pods/driver/log"] = "Could not resolve Linux kernel version"
+        found = self.finding(self.broken(("kube.operators", "gpu/driver", "WARN"), code=0), "kube.operators", "gpu/driver")
+        self.assertIn("Could not resolve Linux kernel version", found["observed"])
+
+    def test_a_log_that_may_not_be_read_hides_nothing(self):
+        self.driver_that_stops(containers=[{"name": "c", "ready": False, "state": {"running": {}}}])
+        said, report, _ = self.run_it(faults={"/api/v1/namespaces/nvidia/pods/mofed-1/log": 403})
+        found = self.finding(report, "kube.ofed", "nvidia/mofed-1")
+        self.assertEqual("WARN", found["state"])
+        self.assertEqual(1, sum("403" in one.get("error", "") for one in found["evidence"]), found)
+
+    def test_a_missing_configmap_is_named(self):
+        """By a volume, a projected one, env and envFrom; a key alone; in another namespace; optional ones may be missing."""
+        plugin = ("kube.configmaps", "kube-system/rdma-shared-dp-ds")
+
+        def state_of(ready=0, **spec):
+            one = daemon_set("rdma-shared-dp-ds", "x/k8s-rdma-shared-dev-plugin:v1", ready)
+            one["spec"]["template"]["spec"].update(spec)
+            self.objects["DaemonSet"][0] = one
+            found = [one for one in self.run_it()[1]["findings"] if one["id"] == "kube.configmaps" and one["subject"] == plugin[1]]
+            return found[0]["state"] if found else None
+
+        def container(**more):
+            return [{"name": "c", "image": "x/k8s-rdma-shared-dev-plugin:v1", **more}]
+        for name, wanted in (("rdma-devices", "PASS"), ("lost", "FAIL")):
+            source = {"name": name}
+            self.assertEqual(wanted, state_of(volumes=[{"name": "v", "configMap": source}]), name)
+            self.assertEqual(wanted, state_of(volumes=[{"name": "v", "projected": {"sources": [{"configMap": source}]}}]), name)
+            self.assertEqual(wanted, state_of(containers=container(envFrom=[{"configMapRef": source}])), name)
+            self.assertEqual(wanted, state_of(containers=container(env=[{"name": "A", "valueFrom": {"configMapKeyRef": {**source, "key": "config.json"}}}])), name)
+            self.assertEqual(wanted, state_of(initContainers=[{"name": "i", "envFrom": [{"configMapRef": source}]}]), name)
+        self.assertEqual("FAIL", state_of(volumes=[{"name": "v", "configMap": {"name": "rdma-devices", "items": [{"key": "other", "path": "p"}]}}]))
+        self.assertEqual("WARN", state_of(ready=2, volumes=[{"name": "v", "configMap": {"name": "lost"}}]))
+        self.assertIsNone(state_of(volumes=[{"name": "v", "configMap": {"name": "lost", "optional": True}}]))
+        self.objects["ConfigMap"] = [{**CONFIG, "metadata": {**CONFIG["metadata"], "namespace": "elsewhere"}}]
+        self.assertEqual("FAIL", state_of(volumes=[{"name": "v", "configMap": {"name": "rdma-devices"}}]))
+
+    def test_aks_nodes_run_ubuntu_where_an_operator_brings_drivers(self):
+        def state_of(image="Microsoft Azure Linux 3.0", **labels):
+            self.objects["Node"][0]["status"]["nodeInfo"]["osImage"] = image
+            self.objects["Node"][0]["metadata"]["labels"].update(labels)
+            return {one[2] for one in self.complaints(self.run_it()[1]) if one[:2] == ("kube.node-system", "gpu-1")}
+        for image in ("Microsoft Azure Linux 3.0", "CBL-Mariner/Linux", "Windows Server 2022 Datacenter"):
+            self.assertEqual({"WARN"}, state_of(image), image)
+        self.assertEqual({"UNKNOWN"}, state_of(""))
+        self.assertEqual(set(), state_of("Ubuntu 24.04.3 LTS"))
+        self.assertEqual(set(), state_of(**{"kubernetes.azure.com/agentpool": ""}))
+        self.objects["Node"][0] = node("gpu-1")
+        self.objects["ClusterPolicy"][0]["spec"]["driver"]["enabled"] = False
+        self.assertEqual({"WARN"}, state_of(), "OFED is the operator's")
+        del self.objects["NicClusterPolicy"][0]["spec"]["ofedDriver"]
+        self.assertEqual(set(), state_of(), "nobody brings a driver")
 
     def test_a_driver_that_is_not_ready_yet(self):
         self.objects["Pod"][1]["status"]["conditions"][0]["status"] = "False"
