@@ -4,6 +4,7 @@
 
 import gzip
 import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -16,6 +17,7 @@ import unittest
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE / "tests/runtime"))
 
+import jinja2  # noqa: E402
 import yaml  # noqa: E402
 from lib.process import output  # noqa: E402
 
@@ -181,6 +183,40 @@ class Package(unittest.TestCase):
             words = validate.replace("%s", str(copy)).split()
             done = subprocess.run([self.railhead, *words[1:]], capture_output=True, text=True, check=False)
             self.assertEqual(wanted, done.returncode, done.stderr)
+
+    def test_the_playbook_that_looks_changes_nothing(self) -> None:
+        plays = yaml.safe_load((TREE / "deploy/ansible/look.yaml").read_text())
+        tasks = [task for play in plays for task in play["tasks"]]
+        self.assertEqual([], [play["name"] for play in plays if "handlers" in play or "roles" in play])
+        for task in tasks:
+            self.assertTrue("ansible.builtin.debug" in task or task.get("changed_when") is False, task)
+        commands = [task["ansible.builtin.command"].split("}} ")[1].split() for task in tasks if "ansible.builtin.command" in task]
+        self.assertEqual([["nics", "-o", "json"], ["doctor", "-o", "json"]], commands)
+
+    def test_the_playbook_that_looks_tells_two_fabrics_apart(self) -> None:
+        """By its own template: seed groups, one of which has the LIDs of the other."""
+        nics = subprocess.run([self.railhead, "nics", "-o", "json", "--snapshot", TREE / "tests/nodes/dgx-h100.node"],
+                              capture_output=True, text=True, check=True).stdout
+        other = subprocess.run([self.railhead, "nics", "-o", "json", "--snapshot", TREE / "tests/nodes/azure-nd-a100-v4.node"],
+                               capture_output=True, text=True, check=True).stdout
+        report = json.dumps({"findings": [{"state": "FAIL", "id": "link.port-state", "subject": "mlx5_1/1", "observed": "DOWN"},
+                                          {"state": "PASS", "id": "link.rate", "subject": "mlx5_1/1", "observed": "400"}]})
+
+        def host(group: str, text: str) -> dict:
+            return {"group_names": [group], "nics": {"stdout": text}, "doctor": {"stdout": report}}
+        environment = jinja2.Environment(trim_blocks=True)
+        environment.filters["from_json"] = json.loads
+        template = yaml.safe_load((TREE / "deploy/ansible/look.yaml").read_text())[1]["vars"]["table"]
+
+        def lines_of(**hosts: dict) -> list[str]:
+            return environment.from_string(template).render(groups={"all": [*hosts, "absent"]}, hostvars={**hosts, "absent": {"nics": {}}}).splitlines()
+        told = lines_of(v1=host("ib-v100", nics), a1=host("ib-a100", nics))
+        row = next(line for line in told if line.startswith("v1 ")).split()
+        self.assertEqual(["v1", "ib-v100", "mlx5_0/1", "ACTIVE", "InfiniBand", "400.0", "17", "ibp24s0", "compute"], row)
+        self.assertIn("v1: FAIL link.port-state mlx5_1/1: DOWN", told)
+        self.assertFalse([line for line in told if "link.rate" in line])
+        self.assertEqual(12, len([line for line in told if line.startswith("LID ")]))
+        self.assertEqual([], [line for line in lines_of(v1=host("ib-v100", nics), a1=host("ib-a100", other)) if line.startswith("LID ")])
 
 
 def main() -> None:

@@ -194,7 +194,7 @@ class Chart(ClusterCase):
         self.assertRegex(told, r"(?m)^done: .*memlock")
 
     def test_the_api_server_takes_the_examples(self) -> None:
-        self.assertEqual(5, len(list((paths.TREE / "examples/jobs").iterdir())))
+        self.assertEqual(7, len(list((paths.TREE / "examples/jobs").iterdir())))
         self.type("kubectl apply --dry-run=server --validate=strict -f examples/jobs")
 
     def test_the_api_server_takes_the_kustomization(self) -> None:
