@@ -18,6 +18,7 @@ namespace {
 constexpr const char* kDefaultFile = "/etc/railhead/setup.yaml";
 constexpr std::size_t kMaxWantedBytes = std::size_t{1} << 20;
 constexpr const char* kNothingWanted = "Nothing is wanted.";
+constexpr const char* kNoNic = "This machine has no RDMA NIC: nothing is changed.";
 constexpr const char* kNothingChanged = "Nothing here was changed by setup.";
 constexpr std::string_view kNeedsConsent = "needs --allow ";  // as setup/plan.cpp says it
 
@@ -123,9 +124,27 @@ report::Report document(const setup::Plan& plan, const char* kind, const std::st
   return report;
 }
 
+/// What is said in place of steps, and the code of it for documents.
+struct Otherwise {
+  const char* text = kNothingWanted;
+  std::string skipped = "";
+};
+
+/// Says on standard error, too, that the machine is left as it is.
+Otherwise otherwise_of(const Invocation& invocation, const char* part,
+                       const setup::Machine& machine, const setup::Wanted& want) {
+  auto skipped = setup::why_skipped(machine, want);
+  if (skipped.empty()) return {};
+  invocation.err << "railhead setup " << part << ": " << skipped
+                 << ": no PCI function is a NIC that is known for RDMA, and /sys/class/infiniband "
+                    "has no device\n";
+  return {kNoNic, std::move(skipped)};
+}
+
 report::Report plan_report(const setup::Plan& plan, const std::string& source,
-                           const char* otherwise = kNothingWanted) {
+                           const Otherwise& otherwise) {
   auto report = document(plan, "Setup", source);
+  report.json["skipped"] = report::text_or_null(otherwise.skipped);
   report::Table table;
   for (const auto& step : plan) {
     table.add({{"STATE", std::string(to_string(step.state)), report::Column::Shown::always,
@@ -137,7 +156,7 @@ report::Report plan_report(const setup::Plan& plan, const std::string& source,
                {"REASON", step.reason, report::kKept},
                {"ID", step.id, report::kWide}});
   }
-  report.add(std::move(table), otherwise);
+  report.add(std::move(table), otherwise.text);
   if (!plan.empty()) report.note("", {summary(plan)});
   return report;
 }
@@ -189,13 +208,13 @@ setup::StepObserver print_line(const Invocation& invocation) {
 }
 
 int print_outcome(const Invocation& invocation, const setup::Outcome& outcome,
-                  const std::string& source, const char* otherwise) {
+                  const std::string& source, const Otherwise& otherwise) {
   const bool good = !outcome.has_failed && !has(outcome.steps, setup::StepState::refused);
   const int code = good ? kExitOk : kExitProblem;
   if (invocation.output != "table")
-    return invocation.print(plan_report(outcome.steps, source), code);
+    return invocation.print(plan_report(outcome.steps, source, otherwise), code);
   // The steps have a line each already.
-  invocation.out << (outcome.steps.empty() ? otherwise : summary(outcome.steps)) << "\n";
+  invocation.out << (outcome.steps.empty() ? otherwise.text : summary(outcome.steps)) << "\n";
   return code;
 }
 
@@ -222,12 +241,13 @@ Status take_lock(const setup::Machine& machine) {
 
 /// `refused_is`: the exit code where something is refused.
 Result<int> show_plan(const Invocation& invocation, const config::Config& config,
-                      const Options& options, int refused_is) {
+                      const Options& options, const char* part, int refused_is) {
   const auto want = TRY(wanted(options));
   const auto machine = TRY(open_machine(config));
   const auto plan = TRY(setup::make_plan(machine, want, allowed(options)));
-  return invocation.print(plan_report(plan, want.source),
-                          has(plan, setup::StepState::refused) ? refused_is : kExitOk);
+  return invocation.print(
+      plan_report(plan, want.source, otherwise_of(invocation, part, machine, want)),
+      has(plan, setup::StepState::refused) ? refused_is : kExitOk);
 }
 
 /// Applies what nothing that runs notices, and says so in a line each.
@@ -247,22 +267,25 @@ Result<int> verify(const Invocation& invocation, const config::Config& config,
                    const Options& options) {
   const auto want = TRY(options.repair ? wanted_by_owner(options) : wanted(options));
   const auto machine = TRY(open_machine(config));
-  if (options.repair) TRY_STATUS(repair(invocation, machine, want));
+  const auto otherwise = otherwise_of(invocation, "verify", machine, want);
+  if (options.repair && otherwise.skipped.empty()) TRY_STATUS(repair(invocation, machine, want));
   const auto plan = TRY(setup::make_plan(machine, want, setup::Risk::reboot));
-  return invocation.print(plan_report(plan, want.source),
+  return invocation.print(plan_report(plan, want.source, otherwise),
                           is_all_done(plan) ? kExitOk : kExitProblem);
 }
 
 Result<int> apply(const Invocation& invocation, const config::Config& config,
                   const Options& options) {
-  if (options.dry_run) return show_plan(invocation, config, options, kExitProblem);
+  if (options.dry_run) return show_plan(invocation, config, options, "apply", kExitProblem);
   const auto want = TRY(wanted_by_owner(options));
   const auto machine = TRY(open_machine(config));
+  const auto otherwise = otherwise_of(invocation, "apply", machine, want);
+  if (!otherwise.skipped.empty()) return print_outcome(invocation, {}, want.source, otherwise);
   TRY_STATUS(take_lock(machine));
   setup::LiveKernel kernel(machine);
   const auto outcome =
       TRY(setup::apply(machine, kernel, want, allowed(options), print_line(invocation)));
-  return print_outcome(invocation, outcome, want.source, kNothingWanted);
+  return print_outcome(invocation, outcome, want.source, otherwise);
 }
 
 Result<int> revert(const Invocation& invocation, const config::Config& config,
@@ -270,13 +293,13 @@ Result<int> revert(const Invocation& invocation, const config::Config& config,
   const auto machine = TRY(open_machine(config));
   if (options.dry_run) {
     const auto plan = TRY(setup::plan_revert(machine));
-    return invocation.print(plan_report(plan, "", kNothingChanged),
+    return invocation.print(plan_report(plan, "", {kNothingChanged}),
                             has(plan, setup::StepState::refused) ? kExitProblem : kExitOk);
   }
   TRY_STATUS(take_lock(machine));
   setup::LiveKernel kernel(machine);
   const auto outcome = TRY(setup::revert(machine, kernel, print_line(invocation)));
-  return print_outcome(invocation, outcome, "", kNothingChanged);
+  return print_outcome(invocation, outcome, "", {kNothingChanged});
 }
 
 Result<int> show_status(const Invocation& invocation, const config::Config& config) {
@@ -439,7 +462,7 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
   for (auto* app : {plan, apply_app}) add_allow_option(*app, options);
   for (auto* app : {apply_app, revert_app}) add_dry_run(*app, options);
   invocation.answer_with_config(*plan, [&invocation, options](const config::Config& config) {
-    return show_plan(invocation, config, *options, kExitOk);
+    return show_plan(invocation, config, *options, "plan", kExitOk);
   });
   invocation.answer_with_config(*apply_app, [&invocation, options](const config::Config& config) {
     return apply(invocation, config, *options);

@@ -159,6 +159,7 @@ bool has_gpu_operator_driver(const Situation& situation) {
 }
 
 Result<Plan> make_plan(const Machine& machine, const Wanted& wanted, Risk allowed) {
+  if (!why_skipped(machine, wanted).empty()) return Plan();
   const auto modules = TRY(ModuleIndex::read(machine));
   const auto node = node::read_node(*machine.host);
   const auto system = system::read_system(*machine.host, node, kParts);

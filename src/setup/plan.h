@@ -26,8 +26,15 @@ struct Situation {
 };
 
 /// What there is to do for a node to be as wanted. Reads, and changes nothing. Steps above
-/// `allowed` are refused.
+/// `allowed` are refused. None where why_skipped() has a reason.
 Result<Plan> make_plan(const Machine& machine, const Wanted& wanted, Risk allowed);
+
+/// A stable code of why nothing is prepared on this machine, whatever is wanted: "no-rdma-nic",
+/// where each of its PCI functions can be read, none is a NIC that is known for RDMA, with a driver
+/// or without, and there is no RDMA device, be it one of software. "": it is prepared. So it is
+/// where one of these cannot be read, as in a copied tree, and where the module of a software
+/// device is wanted.
+std::string why_skipped(const Machine& machine, const Wanted& wanted);
 
 /// The steps of one subject, appended in the order in which they are to be done. Each in a file of
 /// its own, listed in plan.cpp.

@@ -108,7 +108,8 @@ DOCUMENTS = {
     "Migration": ("railhead migrate", {
         **document("Migration"), "configuration": TEXT, "changes": [{"id": TEXT, "text": TEXT, "setting": MAYBE_TEXT}],
         "steps": [TEXT], "rollback": [TEXT], "warnings": [TEXT], "leftOut": [TEXT]}),
-    "Setup": ("railhead setup plan, apply, verify and revert", {**document("Setup"), "wanted": MAYBE_TEXT, "steps": [STEP]}),
+    "Setup": ("railhead setup plan, apply, verify and revert",
+              {**document("Setup"), "wanted": MAYBE_TEXT, "skipped": {"no-rdma-nic"} | {None}, "steps": [STEP]}),
     "SetupStatus": ("railhead setup status", {**document("SetupStatus"), "wanted": MAYBE_TEXT, "steps": [STEP]}),
     "Bench": ("railhead bench pair and client", {
         **document("Bench"), "version": TEXT, "started": TEXT, "state": TEXT, "why": TEXT, "requiredShare": MAYBE_RATE,

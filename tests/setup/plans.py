@@ -97,12 +97,15 @@ class Trial:
         self.flags = ["--host-root", str(root), "-o", "json"]
         self.wanted = ["--profile", profile, "--allow", "R4"]
 
-    def steps(self, verb: str) -> list[dict]:
+    def run(self, verb: str) -> dict:
         done = subprocess.run([*self.command, verb, *self.flags, *(self.wanted if verb != "revert" else [])],
                               capture_output=True, text=True)
         if done.returncode not in (0, 1) or not done.stdout:
             raise SystemExit(f"setup {verb} {self.wanted[1]}: {done.stderr}")
-        return json.loads(done.stdout)["steps"]
+        return json.loads(done.stdout)
+
+    def steps(self, verb: str) -> list[dict]:
+        return self.run(verb)["steps"]
 
 
 def line_of(step: dict) -> str:
@@ -115,14 +118,15 @@ def line_of(step: dict) -> str:
 def judge(name: str, profile: str, trial: Trial, root: pathlib.Path) -> tuple[str, list[str]]:
     """Its plan as the page has it, and what is wrong."""
     before = everything(root)
-    plan = trial.steps("plan")
+    document = trial.run("plan")
+    plan = list(map(line_of, document["steps"])) or [f"  skipped: {document['skipped']}"]
     trial.steps("apply")
     wrong = [f"still to do: {line_of(step)}" for step in trial.steps("plan") if step["state"] == "todo"]
     trial.steps("revert")
     after = everything(root)
     wrong += [f"not as before: {path}" for path in sorted(before.keys() | after.keys())
               if before.get(path) != after.get(path)]
-    return ("\n".join(map(line_of, plan)), [f"{name}, {profile}: {one}" for one in wrong])
+    return ("\n".join(plan), [f"{name}, {profile}: {one}" for one in wrong])
 
 
 def main() -> int:

@@ -14,6 +14,9 @@ import tempfile
 
 from expectation import expect
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "runtime"))
+from lib.nic import rdma_nic  # noqa: E402
+
 RAILHEAD = os.environ["RAILHEAD_BIN"]
 SKIPPED = 77
 TUN = "/dev/net/tun"
@@ -46,6 +49,11 @@ def judge(root: pathlib.Path) -> None:
         (root / name).mkdir(parents=True)
     mount("-t", "proc", "proc", root / "proc")
     mount("-t", "sysfs", "sysfs", root / "sys")
+    with rdma_nic(root):
+        tune(root)
+
+
+def tune(root: pathlib.Path) -> None:
     coalescing, rings, pause = (f"link.{name}/tap7" for name in ("coalesce.rx-frames", "rings.rx", "pause.rx"))
     plan = setup(root, "plan")
     expect((plan[coalescing]["state"], plan[coalescing]["before"]), ("todo", "0"), "coalescing")

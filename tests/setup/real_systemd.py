@@ -21,6 +21,9 @@ import time
 
 from expectation import Wrong, expect
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "runtime"))
+from lib.nic import mount_nic  # noqa: E402
+
 TREE = pathlib.Path(__file__).resolve().parents[2]
 RAILHEAD = os.environ["RAILHEAD_BIN"]
 UNITS = TREE / "deploy/systemd"
@@ -86,6 +89,7 @@ def boot(root: pathlib.Path, log: pathlib.Path) -> None:
     """In the namespaces; does not return."""
     for kind in ("proc", "sysfs"):
         mount("-t", kind, kind, root / kind.removesuffix("fs"))
+    mount_nic(root)
     mount("-t", "tmpfs", "tmpfs", root / "run")
     mount("-t", "tmpfs", "-o", "mode=0755", "tmpfs", root / "dev")
     # autofs: what an automount waits with. Documentation/admin-guide/devices.txt of Linux.

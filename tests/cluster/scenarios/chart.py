@@ -20,6 +20,7 @@ from kube.networks import can_make
 from kube.pod import manifest
 from lib import paths
 from lib.machine import SEED, Machine
+from lib.nic import rdma_nic
 from lib.process import Failed, wait_until
 
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -185,6 +186,7 @@ class Chart(ClusterCase):
         self.addCleanup(subprocess.run, ["umount", limits], check=True)
         self.addCleanup(shutil.rmtree, "/var/lib/railhead/setup")  # the journal of what is gone then
         self.addCleanup(self._uninstall_all)
+        self.enter(rdma_nic())
         wanted = self.config("setup.yaml", "memlock: {limitsFile: true}\n")
         self.install(INSTALL + self.values_of_machine() + f" --set setup.enabled=true --set-file setup.file={wanted}")
         self.wait_rolled_out()

@@ -11,6 +11,7 @@ from kube.case import ClusterCase
 from kube.chart import IMAGE, import_image, shell, usual_socket, version
 from kube.kubelet import NODE
 from lib import paths
+from lib.nic import rdma_nic
 from lib.process import Failed, wait_until
 
 SETUP = paths.TREE / "deploy/setup"
@@ -44,6 +45,7 @@ class SetupNode(ClusterCase):
         units.mkdir(parents=True, exist_ok=True)
         for name in ("containerd", "kubelet"):
             (units / f"{name}.service").write_text("[Service]\nExecStart=/bin/true\n")
+        self.enter(rdma_nic())
         self.before = self.files()
 
     def _unlayer(self) -> None:
@@ -111,6 +113,12 @@ class SetupNode(ClusterCase):
         self.assert_prepared(self.run_job())
         self.assertEqual(again, self.files(), "a second run changes nothing")
         self.run_job(REVERT)
+        self.assertEqual(self.before, self.files())
+
+    def test_a_node_without_a_nic_is_left_as_it_is(self) -> None:
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/sys/bus/pci/devices"], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", "/sys/bus/pci/devices"], check=True)
+        self.assertIn("no-rdma-nic", self.run_job())
         self.assertEqual(self.before, self.files())
 
     def test_a_daemonset_prepares_the_node_beside_the_agent(self) -> None:
