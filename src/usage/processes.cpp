@@ -31,7 +31,7 @@ std::string kept_cgroup(std::string_view content) {
   if (!all) return content.empty() ? "" : "0::/\n";
   for (const auto line : split(content, '\n')) {
     const auto path = line.substr(std::min(line.rfind(':'), line.size()));
-    const auto kept = "0:" + std::string(path) + "\n";
+    auto kept = "0:" + std::string(path) + "\n";
     if (container_of_cgroup(kept) == all) return kept;
   }
   return std::string(content);
