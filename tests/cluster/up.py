@@ -21,7 +21,8 @@ VERSION, RUNTIME = "1.36", "2.4"
 
 
 def up(folder: pathlib.Path, programs: pathlib.Path, machine_name: str) -> int:
-    from kube.cluster import GPU_RESOURCE, Cluster
+    from kube.cluster import Cluster
+    from kube.pod import GPU_RESOURCE
     from lib.agent import Agent
     from lib.machine import Machine
 

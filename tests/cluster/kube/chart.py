@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 
 from lib import paths
+from lib.containerd import Containerd
 from lib.process import Failed, wait_until
 
 from .cluster import Cluster
@@ -27,8 +28,7 @@ def version() -> str:
     return next(line.split(": ")[1] for line in lines if line.startswith("appVersion:"))
 
 
-def ctr(cluster: Cluster, *words: str) -> None:
-    runtime = cluster.runtime
+def ctr(runtime: Containerd, *words: str) -> None:
     command = [str(runtime.bin / "ctr"), "-a", f"{runtime.dir}/containerd.sock", "-n", "k8s.io", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -36,51 +36,62 @@ def ctr(cluster: Cluster, *words: str) -> None:
 
 
 def import_image(cluster: Cluster, folder: pathlib.Path, *more_tags: str) -> None:
-    """The image of the program under test, as the chart names it, and by these tags."""
+    """The image of the program under test, as the chart names it, and by these tags, on each node."""
     name = f"{IMAGE}:{version()}"
-    if not cluster.runtime.cri.has_image(name):
-        build = pathlib.Path(paths.railhead()).parent
-        made = subprocess.run(
-            [paths.TREE / "scripts/image", build, folder], check=True, stdout=subprocess.PIPE, text=True
-        )
-        ctr(cluster, "images", "import", made.stdout.strip())
-    for tag in more_tags:
-        if not cluster.runtime.cri.has_image(f"{IMAGE}:{tag}"):
-            ctr(cluster, "images", "tag", name, f"{IMAGE}:{tag}")
-    wait_until("the image is known to CRI", lambda: cluster.runtime.cri.has_image(name))
+    archive = ""
+    for runtime in (node.runtime for node in cluster.nodes):
+        if not runtime.cri.has_image(name):
+            archive = archive or made_image(folder)
+            ctr(runtime, "images", "import", archive)
+        for tag in more_tags:
+            if not runtime.cri.has_image(f"{IMAGE}:{tag}"):
+                ctr(runtime, "images", "tag", name, f"{IMAGE}:{tag}")
+        wait_until("the image is known to CRI", lambda cri=runtime.cri: cri.has_image(name))
+
+
+def made_image(folder: pathlib.Path) -> str:
+    """The archive of the program under test."""
+    build = pathlib.Path(paths.railhead()).parent
+    command = [paths.TREE / "scripts/image", build, folder]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 @contextlib.contextmanager
 def usual_socket(cluster: Cluster) -> Iterator[None]:
-    """The runtime's NRI folder at the place that the chart expects."""
-    NRI.mkdir()
-    subprocess.run(["mount", "--bind", str(cluster.runtime.nri_socket.parent), str(NRI)], check=True)
+    """The runtime's NRI folder at the place that the chart expects, on each node."""
+    for node in cluster.nodes:
+        node.at(NRI).mkdir()
+        subprocess.run([*node.enter, "mount", "--bind", str(node.runtime.nri_socket.parent), str(NRI)], check=True)
     try:
         yield
     finally:
-        subprocess.run(["umount", str(NRI)], check=True)
-        NRI.rmdir()
+        for node in cluster.nodes:
+            subprocess.run([*node.enter, "umount", str(NRI)], check=True)
+            node.at(NRI).rmdir()
 
 
 @contextlib.contextmanager
 def reachable_pods(cluster: Cluster) -> Iterator[None]:
     """Pods get an address that this machine reaches: the kubelet probes them."""
     binaries = paths.fetch("cni")
-    cni = cluster.runtime.dir / "cni"
-    for name in ("ptp", "host-local"):
-        shutil.copy(binaries / name, cni / "bin")
     number = number_of_run() % 256
+    runtimes = [node.runtime for node in cluster.nodes]
     with tempfile.TemporaryDirectory(prefix="railhead-ipam-") as state:
         ipam = {"type": "host-local", "dataDir": state, "ranges": [[{"subnet": f"198.18.{number}.0/24"}]]}
         plugin = {"type": "ptp", "ipam": ipam}
-        conflist = cni / "conf/00-ptp.conflist"
-        conflist.write_text(json.dumps({"cniVersion": "1.0.0", "name": "ptp", "plugins": [plugin]}))
+        for runtime in runtimes:
+            for name in ("ptp", "host-local"):
+                shutil.copy(binaries / name, runtime.dir / "cni/bin")
+            conflist = json.dumps({"cniVersion": "1.0.0", "name": "ptp", "plugins": [plugin]})
+            (runtime.dir / "cni/conf/00-ptp.conflist").write_text(conflist)
         try:
-            wait_until("the runtime has the network", lambda: cluster.runtime.cri.network() == "ptp")
+            for runtime in runtimes:
+                wait_until("the runtime has the network", lambda cri=runtime.cri: cri.network() == "ptp")
             yield
         finally:
-            conflist.unlink()
-            wait_until("the runtime has the other", lambda: cluster.runtime.cri.network() == "none")
+            for runtime in runtimes:
+                (runtime.dir / "cni/conf/00-ptp.conflist").unlink()
+                wait_until("the runtime has the other", lambda cri=runtime.cri: cri.network() == "none")
 
 
 def shell(cluster: Cluster, folder: pathlib.Path, text: str) -> str:

@@ -1,72 +1,76 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One node, its control plane, and GPUs of a machine in the box as the kubelet counts them."""
+"""A control plane and its nodes: one in this mount namespace, or several with a namespace each."""
 
 import pathlib
-import sys
+import subprocess
+from concurrent import futures
 
-from lib import paths
 from lib.containerd import Containerd
 from lib.machine import Machine
-from lib.process import PATIENCE_S, Daemon, wait_until
+from lib.process import PATIENCE_S
 
 from .control_plane import ControlPlane
-from .kubelet import NODE, ROOT, Kubelet
-from .pod import GPU_RESOURCE
+from .kubelet import NODE, Kubelet
+from .node import Node
+from .space import Space
 
 
 class Cluster:
     def __init__(
-        self, version: str, programs: pathlib.Path, runtime: str, folder: pathlib.Path
+        self, version: str, programs: pathlib.Path, runtime: str, folder: pathlib.Path, names: tuple[str, ...] = (NODE,)
     ) -> None:
         self.version = version
         self.folder = folder
-        self.runtime = Containerd(runtime, folder / "c")
         self.plane = ControlPlane(programs, folder / "plane")
-        self.kubelet = Kubelet(self.plane, self.runtime, folder, version)
-        self._gpus: Daemon | None = None
+        # kubectl exec asks the API server, and that asks the node by its name.
+        hosts = folder / "hosts"
+        hosts.write_text(f"127.0.0.1 localhost {' '.join(names)}\n")
+        subprocess.run(["mount", "--bind", str(hosts), "/etc/hosts"], check=True)
+        if len(names) == 1:
+            self.nodes = [self._node(names[0], runtime, folder / "c", folder, None)]
+        else:
+            self.nodes = [self._apart(name, runtime, hosts) for name in names]
+        self.runtime = self.nodes[0].runtime
+        self.kubelet = self.nodes[0].kubelet
+
+    def _apart(self, name: str, runtime: str, hosts: pathlib.Path) -> Node:
+        space = Space(self.folder / name, hosts)
+        return self._node(name, runtime, self.folder / f"c-{name}", self.folder / name, space)
+
+    def _node(self, name: str, version: str, runtime_dir: pathlib.Path, folder: pathlib.Path, space: Space | None) -> Node:
+        runtime = Containerd(version, runtime_dir, under=tuple(space.enter) if space else ())
+        return Node(name, self.plane, runtime, Kubelet(self.plane, runtime, folder, self.version, name, space), folder, space)
 
     def start(self) -> None:
-        self.runtime.start()
-        self.runtime.load_image()
-        self.plane.start()
-        self.kubelet.start()
+        if len(self.nodes) == 1:
+            self.plane.start()
+            self.nodes[0].start()
+            return
+        with futures.ThreadPoolExecutor(len(self.nodes)) as threads:
+            self.plane.start()
+            list(threads.map(Node.start, self.nodes))
+
+    def node(self, name: str) -> Node:
+        return next(node for node in self.nodes if node.name == name)
+
+    # Of a cluster with one node
 
     def offer_gpus(self, machine: Machine) -> None:
-        """The machine's GPUs become allocatable, by UUID, with their NUMA nodes; those offered
-        before are gone."""
-        if self._gpus is not None:
-            self._gpus.end()
-        plugin = paths.TREE / "tests/peers/gpu_plugin.py"
-        log = self.folder / "gpu-plugin.log"
-        log.unlink(missing_ok=True)
-        identities = [f"{gpu.uuid}@{machine.numa_node(gpu.pci)}" for gpu in machine.gpus]
-        self._gpus = Daemon(
-            [sys.executable, str(plugin), str(ROOT / "device-plugins"), GPU_RESOURCE, *identities],
-            log,
-        )
-        # The node's status may still be that of the plugin before.
-        wait_until("the kubelet has the list of GPUs", lambda: "listed" in self._gpus.log_text())
-        self.wait_allocatable(GPU_RESOURCE, len(identities))
+        self.nodes[0].offer_gpus(machine)
 
     def allocatable(self, resource: str) -> int:
-        return self._count("allocatable", resource)
+        return self.nodes[0].allocatable(resource)
 
     def capacity(self, resource: str) -> int:
-        return self._count("capacity", resource)
-
-    def _count(self, what: str, resource: str) -> int:
-        path = resource.replace(".", "\\.")
-        text = self.plane.kubectl("get", "node", NODE, "-o", f"jsonpath={{.status.{what}.{path}}}")
-        return int(text.replace("k", "000") or 0)  # the API server writes 1000 as 1k
+        return self.nodes[0].capacity(resource)
 
     def wait_allocatable(self, resource: str, count: int, timeout_s: float = PATIENCE_S) -> None:
-        what = f"{count} {resource} allocatable"
-        wait_until(what, lambda: self.allocatable(resource) == count, timeout_s)
+        self.nodes[0].wait_allocatable(resource, count, timeout_s)
 
     def remove(self) -> None:
         """The jail ends what is left; this is for mounts, control groups and files."""
-        self.kubelet.stop()
+        for node in self.nodes:
+            node.kubelet.stop()
         self.plane.stop()
-        if self._gpus is not None:
-            self._gpus.end()
-        self.runtime.remove()
+        for node in self.nodes:
+            node.remove()

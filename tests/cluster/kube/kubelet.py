@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kubelet beside a private containerd: the one node of the cluster."""
+"""A kubelet beside a private containerd."""
 
 import json
 import pathlib
 import socket
 import ssl
-import subprocess
 import urllib.request
 
 from lib.containerd import Containerd
 from lib.process import Daemon, wait_until
 
 from .control_plane import ControlPlane, free_port
+from .space import Space
 
 NODE = "node-1"
-ROOT = pathlib.Path("/var/lib/kubelet")  # a tmpfs of the jail; the device-plugin folder is fixed
+ROOT = pathlib.Path("/var/lib/kubelet")  # a tmpfs of the jail or of the space; the device-plugin folder is fixed
 CONFIG = {
     "apiVersion": "kubelet.config.k8s.io/v1beta1",
     "kind": "KubeletConfiguration",
@@ -36,9 +36,12 @@ CONFIG = {
 
 class Kubelet:
     def __init__(
-        self, plane: ControlPlane, runtime: Containerd, folder: pathlib.Path, version: str
+        self, plane: ControlPlane, runtime: Containerd, folder: pathlib.Path, version: str,
+        name: str = NODE, space: Space | None = None,
     ) -> None:
         self._plane = plane
+        self._name = name
+        self._space = space
         self._runtime = runtime
         self._log = folder / "kubelet.log"
         self._config = folder / "kubelet.json"
@@ -51,10 +54,6 @@ class Kubelet:
         if version != "1.30":  # before, there was no such key, and control groups v1 were fine
             values["failCgroupV1"] = False
         self._values = values
-        # kubectl exec asks the API server, and that asks the node by its name.
-        hosts = folder / "hosts"
-        hosts.write_text(f"127.0.0.1 localhost {NODE}\n")
-        subprocess.run(["mount", "--bind", str(hosts), "/etc/hosts"], check=True)
 
     def start(self, **changes: object) -> None:
         """`changes` are keys of the kubelet's configuration file."""
@@ -62,9 +61,10 @@ class Kubelet:
         self._config.write_text(json.dumps(self._values))
         self._daemon = Daemon(
             [
+                *(self._space.enter if self._space else ()),
                 str(self._plane.bin / "kubelet"),
                 *("--config", str(self._config), "--kubeconfig", str(self._plane.kubeconfig)),
-                *("--root-dir", str(ROOT), "--hostname-override", NODE, "-v", "2"),
+                *("--root-dir", str(ROOT), "--hostname-override", self._name, "-v", "2"),
             ],
             self._log,
         )
@@ -72,7 +72,7 @@ class Kubelet:
 
     def _ready(self) -> bool:
         status = self._plane.kubectl(
-            *("get", "node", NODE, "-o"),
+            *("get", "node", self._name, "-o"),
             'jsonpath={.status.conditions[?(@.type=="Ready")].status}',
             check=False,
         )
@@ -82,7 +82,8 @@ class Kubelet:
         """The node's status may be that of the kubelet before."""
         with socket.socket() as probe:
             listening = probe.connect_ex(("127.0.0.1", self._values["port"])) == 0
-        return listening and (ROOT / "device-plugins/kubelet.sock").exists()
+        device_plugins = ROOT / "device-plugins/kubelet.sock"
+        return listening and (self._space.at(device_plugins) if self._space else device_plugins).exists()
 
     def metrics(self) -> str:
         """Its page of metrics. It has signed its certificate itself."""

@@ -8,7 +8,8 @@ import pathlib
 import stat
 
 from .cluster import Cluster
-from .kubelet import NODE, ROOT
+from .kubelet import ROOT
+from .node import Node
 
 # Where the agent is let write, where its pods are made, and where a set-up would write.
 FOLDERS = ("/run", "/etc", "/opt", "/usr/local", str(ROOT))
@@ -33,13 +34,15 @@ def _what(path: str) -> str:
         return ""
 
 
-def of_host() -> dict[str, str]:
+def of_host(node: Node) -> dict[str, str]:
     """Each file and folder, mount, netdev and kernel module, with what it is; and processes of ours."""
     found = {}
     for top in FOLDERS:
-        for folder, folders, files in os.walk(top):
-            found |= {f"{folder}/{name}": _what(f"{folder}/{name}") for name in folders + files}
-    for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+        for folder, folders, files in os.walk(node.at(top)):
+            below = f"{top}{folder.removeprefix(str(node.at(top)))}"
+            found |= {f"{below}/{name}": _what(f"{folder}/{name}") for name in folders + files}
+    mountinfo = node.space.mountinfo if node.space else pathlib.Path("/proc/self/mountinfo")
+    for line in mountinfo.read_text().splitlines():
         words = line.split()
         found[f"mount {words[4]}"] = words[5]
     for kind, folder in (("netdev", "/sys/class/net"), ("module", "/sys/module")):
@@ -54,18 +57,19 @@ def of_host() -> dict[str, str]:
 
 
 def of_cluster(cluster: Cluster) -> dict[str, str]:
-    """Each object, and what the node has of labels, annotations, taints and resources that a pod may get: the kubelet
+    """Each object, and what each node has of labels, annotations, taints and resources that a pod may get: the kubelet
     goes on counting a plugin's devices for five minutes, as its capacity."""
     kubectl = cluster.plane.kubectl
     kinds = [kind for kind in kubectl("api-resources", "--verbs=list", "-o", "name").split() if kind not in KINDS_OF_OTHERS]
     listed = kubectl("get", ",".join(kinds), "--all-namespaces", "--ignore-not-found", "-o",
                      'jsonpath={range .items[*]}{.kind}{" "}{.metadata.namespace}/{.metadata.name}{"\\n"}{end}')
     found = dict.fromkeys(listed.splitlines(), "")
-    node = json.loads(kubectl("get", "node", NODE, "-o", "json"))
-    for kind in ("labels", "annotations"):
-        found |= {f"node {kind} {key}": value for key, value in node["metadata"].get(kind, {}).items()}
-    found |= {f"node taint {taint['key']}": taint["effect"] for taint in node["spec"].get("taints", [])}
-    found |= {f"node resource {name}": count for name, count in node["status"]["allocatable"].items() if count != "0"}
+    for node in json.loads(kubectl("get", "nodes", "-o", "json"))["items"]:
+        name = node["metadata"]["name"]
+        for kind in ("labels", "annotations"):
+            found |= {f"{name} {kind} {key}": value for key, value in node["metadata"].get(kind, {}).items()}
+        found |= {f"{name} taint {taint['key']}": taint["effect"] for taint in node["spec"].get("taints", [])}
+        found |= {f"{name} resource {what}": count for what, count in node["status"]["allocatable"].items() if count != "0"}
     return found
 
 

@@ -128,8 +128,11 @@ class Chart(ClusterCase):
         nics = sorted({NICS[order.index(uuid)] for uuid in uuids})
         self.assert_gets(inside, self.machine, nics)
 
+    def node_traces(self) -> dict[str, str]:
+        return traces.of_host(self.cluster.nodes[0])
+
     def test_installed_upgraded_and_removed_without_a_trace(self) -> None:
-        host, objects = traces.of_host(), traces.of_cluster(self.cluster)
+        host, objects = self.node_traces(), traces.of_cluster(self.cluster)
         notes = self.install(INSTALL + self.values_of_machine())
         self.assertIn("is in no registry", notes)
         self.wait_rolled_out()
@@ -152,9 +155,9 @@ class Chart(ClusterCase):
         # A folder of a tmpfs, which the kubelet makes; an agent cannot remove what is mounted into it.
         kept = ["+ /run/railhead"]
         with contextlib.suppress(Failed):  # what is left then is the message
-            wait_until("no trace", lambda: traces.difference(host, traces.of_host()) == kept)
+            wait_until("no trace", lambda: traces.difference(host, self.node_traces()) == kept)
             wait_until("no object", lambda: not traces.difference(objects, traces.of_cluster(self.cluster)))
-        self.assertEqual(kept, traces.difference(host, traces.of_host()))
+        self.assertEqual(kept, traces.difference(host, self.node_traces()))
         self.assertEqual([], traces.difference(objects, traces.of_cluster(self.cluster)))
 
     def test_an_upgrade_has_values_that_are_new(self) -> None:

@@ -5,7 +5,7 @@ import re
 import time
 
 from kube.case import ClusterCase
-from kube.cluster import GPU_RESOURCE
+from kube.pod import GPU_RESOURCE
 from lib.machine import SEED, Machine
 
 ANSWER_LIFE_S = 30  # kAnswerLife of src/agent/pod_answers.h

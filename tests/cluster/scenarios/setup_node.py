@@ -8,18 +8,16 @@ import subprocess
 import tempfile
 
 from kube.case import ClusterCase
-from kube.chart import IMAGE, import_image, shell, usual_socket, version
+from kube.chart import import_image, shell, usual_socket
 from kube.kubelet import NODE
-from lib import paths
+from kube.setup_job import REVERT, run_job
 from lib.nic import rdma_nic
 from lib.process import Failed, wait_until
 
-SETUP = paths.TREE / "deploy/setup"
 # It changes files alone, and nothing of the machine that the test runs on.
 PROFILE = "aks-dynamo"
 LIMITS = "security/limits.d/99-railhead-memlock.conf"
 DROP_INS = [f"systemd/system/{name}.service.d/90-railhead-memlock.conf" for name in ("containerd", "kubelet")]
-REVERT = "[setup, revert, --host-root, /host]"
 
 
 class SetupNode(ClusterCase):
@@ -65,27 +63,7 @@ class SetupNode(ClusterCase):
         return shell(self.cluster, self.dir, text)
 
     def run_job(self, args: str = "") -> str:
-        """The Job of deploy/setup on the node; its log. `args`: others than it comes with."""
-        text = (SETUP / "job.yaml").read_text().replace("NODE", NODE).replace("bare-metal-ib", PROFILE)
-        line = next(line for line in text.splitlines() if line.strip().startswith("args:"))
-        if args:
-            text = text.replace(line, f"{line.partition('args:')[0]}args: {args}")
-        self.assertIn(f"{IMAGE}:{version()}", text, "the manifest names the image of this version")
-        name = f"railhead-setup-{NODE}"
-        self.kubectl("apply", "-f", "-", text=text)
-        try:
-            status = "jsonpath={.status.succeeded},{.status.failed}"
-            ended = wait_until("the Job has ended", lambda: self._status(name, status).strip(","))
-            log = self.kubectl("-n", "kube-system", "logs", f"job/{name}")
-            self.assertEqual("1", ended, f"it failed: {log}")
-            return log
-        except Failed as failure:
-            raise Failed(f"{failure}\n{self.type('kubectl -n kube-system describe pods')[-3000:]}") from None
-        finally:
-            self.kubectl("-n", "kube-system", "delete", "job", name, "--cascade=foreground", "--wait=true")
-
-    def _status(self, name: str, path: str) -> str:
-        return self.kubectl("-n", "kube-system", "get", "job", name, "-o", path).removesuffix(",0")
+        return run_job(self, NODE, PROFILE, args)
 
     def manifest_of_daemonset(self) -> str:
         """With the folder in which this node's runtime has its files, which is elsewhere than on others."""

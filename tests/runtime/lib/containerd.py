@@ -108,13 +108,16 @@ class Containerd:
         hard_memlock: int | None = HARD_MEMLOCK,
         more_handlers: dict[str, str] | None = None,
         hook_limit_s: int = 2,
+        under: tuple[str, ...] = (),
     ) -> None:
         """`more_handlers`: OCI runtimes beside runc by the name that a RuntimeClass has. `hook_limit_s`:
-        how long an NRI plugin may think before it is dropped, by default the runtime's own two seconds."""
+        how long an NRI plugin may think before it is dropped, by default the runtime's own two seconds. `under`:
+        what starts it."""
         self.version = version
         self.more_handlers = more_handlers or {}
         self._hard_memlock = hard_memlock
         self._hook_limit_s = hook_limit_s
+        self._under = under
         self.dir = folder
         self.bin = paths.fetch("containerd", version)
         self.nri_socket = folder / "nri/nri.sock"
@@ -151,7 +154,7 @@ class Containerd:
         confined = self._hard_memlock is not None
         drop = ["setpriv", "--bounding-set=-sys_resource"]
         self._daemon = Daemon(
-            ["prlimit", f"--memlock={SOFT_MEMLOCK}:{self._hard_memlock if confined else 'unlimited'}"]
+            [*self._under, "prlimit", f"--memlock={SOFT_MEMLOCK}:{self._hard_memlock if confined else 'unlimited'}"]
             + (drop if confined and _may_raise_limits() else [])
             + [str(self.bin / "containerd"), "--config", str(self.dir / "config.toml")],
             self.log,

@@ -11,11 +11,12 @@ import ctypes
 import itertools
 import os
 import signal
+import subprocess
 import sys
 import traceback
 from collections.abc import Callable
 
-CLONE_NEWNS, CLONE_NEWPID = 0x00020000, 0x20000000  # linux/sched.h
+CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x20000000, 0x40000000  # linux/sched.h
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 1 << 18  # linux/mount.h
 DPKG = "/var/lib/dpkg"  # scripts/image asks which packages are there
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -88,7 +89,7 @@ def _mount(kind: bytes, where: bytes, flags: int = 0) -> None:
     _check(result, f"mount {kind.decode()} on {where.decode()}")
 
 
-def _first_process(function: Callable[[], int]) -> int:
+def _first_process(function: Callable[[], int], own_network: bool) -> int:
     _mount(b"none", b"/", MS_REC | MS_PRIVATE)
     _mount(b"proc", b"/proc")
     # Shims, runc and CNI write to fixed places below these.
@@ -98,13 +99,16 @@ def _first_process(function: Callable[[], int]) -> int:
     os.mkdir(DPKG)
     _mount(f"/proc/self/fd/{packages}".encode(), DPKG.encode(), MS_BIND)
     os.close(packages)
+    if own_network:
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     code = _wait_for(_fork(lambda: _worker(function)))
     return code if code >= 0 else 128 - code
 
 
-def run(function: Callable[[], int]) -> int:
-    """The exit code of `function`, 130 if a signal ended it. Fails with OSError without root."""
-    _check(_libc.unshare(CLONE_NEWNS | CLONE_NEWPID), "unshare")
+def run(function: Callable[[], int], own_network: bool = False) -> int:
+    """The exit code of `function`, 130 if a signal ended it. Fails with OSError without root. With
+    `own_network` it has the loopback device alone, and what it makes goes with it."""
+    _check(_libc.unshare(CLONE_NEWNS | CLONE_NEWPID | (CLONE_NEWNET if own_network else 0)), "unshare")
     # Whoever presses Ctrl-C twice wants it to end now; the namespaces clean up.
-    code = _wait_for(_fork(lambda: _first_process(function)), insist=signal.SIGKILL)
+    code = _wait_for(_fork(lambda: _first_process(function, own_network)), insist=signal.SIGKILL)
     return code if code >= 0 else 128 - code

@@ -81,6 +81,11 @@ class Machine:
         """What the kernel says of a PCI function; -1 where it does not know."""
         return int(self._text[f"{self._links[f'/sys/bus/pci/devices/{pci}']}/numa_node"])
 
+    def uevents(self) -> list[str]:
+        """What the kernel says of each PCI function."""
+        ways = [way for path, way in self._links.items() if path.startswith("/sys/bus/pci/devices/")]
+        return [self._text[f"{way}/uevent"] for way in ways if f"{way}/uevent" in self._text]
+
     def port_state(self, nic: str) -> str:
         """The file with the state of a NIC's first port."""
         return next(p for p in self._text if p.endswith(f"/infiniband/{nic}/ports/1/state"))
