@@ -1,56 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What README, the pages on installing, on trouble and on RoCE, and the guides tell people to type: each command is run from the text itself, or it is
-named here with the reason why it is not."""
+"""What README and the pages of docs/ tell people to type: each command is run from the text itself, or stands in tests/seeds/not_run.txt with
+the reason why it is not."""
 
 import json
 import os
 import pathlib
 import re
 import subprocess
+import textwrap
 from collections.abc import Callable
 
 import yaml
 from kube.case import ClusterCase
 from kube.chart import import_image, reachable_pods, shell, usual_socket
 from kube.kubelet import NODE
-from kube.networks import can_make
+from kube.networks import CRD, can_make
 from lib import paths
 from lib.machine import SEED, Machine
 from lib.process import Failed, wait_until
 
 GUIDES = sorted((paths.TREE / "docs/guides").glob("*.md"))
-PAGES = [paths.TREE / "README.md", *(paths.TREE / "docs" / f"{name}.md" for name in ("install", "roce", "troubleshooting")), *GUIDES]
+PAGES = [paths.TREE / "README.md", *sorted((paths.TREE / "docs").rglob("*.md"))]
 PLUGIN = paths.TREE / "deploy/kubectl/kubectl-railhead"
 USAGE = 64
 POOL = "kubernetes.azure.com/agentpool"
 OURS = "helm|kubectl|railhead|[.]/dev"
 
-# Beginnings of commands, and why they are not run here.
-NOT_HERE = {
-    "./dev ": "takes minutes, and is what CI runs",
-    "build/release/railhead agent": "tests/runtime runs it",
-    "kubectl apply -f examples/volcano/": "other_kinds.py takes its pods",
-    "kubectl apply -f examples/mpi/": "other_kinds.py takes its pods",
-    "export PATH=": "the plugin is in the path of these tests",
-    "export IMAGE_REPOSITORY=": "is for the script of a profile",
-    "bash ": "a script of a profile: it needs Azure, OpenShift, or charts of others",
-    "skopeo ": "needs a registry",
-    "docker ": "needs a registry",
-    "kubectl logs ": "needs the job's pods",
-    "kubectl -n kube-system logs ": "setup_node.py reads it",
-    "kubectl exec ": "needs the job's pods",
-    "kubectl port-forward ": "needs the job's pods",
-    "kubectl -n kube-system port-forward ": "runs until it is ended",
-    "curl localhost:9479/": "is sent through that",
-    "kubectl label namespace ": "changes nothing of ours",
-    "kubectl get ": "chart.py runs what install.md says to check",
-    "kubectl -n kube-system rollout ": "chart.py runs what install.md says to check",
-    "kubectl -n kube-system exec ": "chart.py runs what install.md says to check",
-    "helm upgrade ": "chart.py upgrades",
-    "helm uninstall ": "chart.py uninstalls",
-}
+# Beginnings of commands, and why they are not run here; patterns, likewise.
+NOT_RUN = paths.TREE / "tests/seeds/not_run.txt"
+ENTRIES = [line.split("\t") for line in NOT_RUN.read_text().splitlines() if not line.startswith("#")]
+NOT_HERE = {beginning: why for beginning, why in ENTRIES if not beginning.startswith("~")}
+PATTERNS = [re.compile(beginning[1:]) for beginning, _ in ENTRIES if beginning.startswith("~")]
 # Names of commands, in a sentence.
-MENTIONED = re.compile(r"helm \w+|kubectl (debug|railhead)|railhead (agent|bench|lint|migrate|nccl-log|setup)")
+MENTIONED = re.compile(
+    r"helm \w+|kubectl (apply|debug|describe|kustomize|railhead)( node| pod)?|railhead (agent|bench|lint|migrate|nccl-log|setup)|railhead agent: WHY"
+    r"|railhead bench (client|server|pair)( --nics)?")
+# What stands for a word of the reader.
+WORDS = {"NODE": NODE, "ID": "link.port-state", "RESOURCE": "example.com/hca", "bash|zsh|fish": "bash"}
 # What stands for a file or for standard input, by the first word.
 FILES = {"migrate": "examples/sriov-network-device-plugin.json", "config": "examples/pools.yaml"}
 
@@ -68,6 +54,11 @@ def commands(page: pathlib.Path) -> list[str]:
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
     inline = re.findall(rf"`((?:{OURS}) [^`]+)`", text)
     return [command for command in blocks(page) + inline if "…" not in command and not MENTIONED.fullmatch(command)]
+
+
+def manifests(page: pathlib.Path) -> list[str]:
+    """Its blocks of YAML."""
+    return [textwrap.dedent(block) for block in re.findall(r"```yaml\n(.*?)\n *```", page.read_text(), re.DOTALL)]
 
 
 class Guides(ClusterCase):
@@ -106,7 +97,7 @@ class Guides(ClusterCase):
 
     def plugin(self, command: str) -> None:
         """Its words are ones that the plugin knows."""
-        words = command.replace("NODE", NODE).split()[2:]
+        words = [WORDS.get(word, word) for word in command.split(" | ")[0].split()[2:]]
         done = subprocess.run([PLUGIN, *words], capture_output=True, text=True, check=False,
                               env={**os.environ, "KUBECTL": "false"})
         self.assertNotEqual(USAGE, done.returncode, done.stderr)
@@ -118,11 +109,11 @@ class Guides(ClusterCase):
         words = command.split("railhead ", 1)[1].split(" | ")[0].split()
         if words[:2] == ["setup", "apply"]:
             words.append("--dry-run")
-        words = ["roce" if previous == "--profile" and word in ("NAME", "PROFILE") else word
+        words = ["roce" if previous in ("--profile", "profile") and word in ("NAME", "PROFILE") else WORDS.get(word, word)
                  for previous, word in zip(["", *words], words)]
         if "--gpus" in words and "--snapshot" not in words:  # this machine has none
             words += ["--snapshot", str(paths.MACHINES / f"{SEED}.node")]
-        file = str(paths.TREE / FILES.get(words[0], "examples/jobs/all-reduce.yaml"))
+        file = str(paths.TREE / FILES.get("config" if words[:2] == ["pools", "--config"] else words[0], "examples/jobs/all-reduce.yaml"))
         if words[0] == "snapshot":  # it writes the file
             file = str(self.dir / "node.txt")
         words = [file if word in ("FILE", "-") else word for word in words]
@@ -142,20 +133,61 @@ class Guides(ClusterCase):
         return (lambda: rules[beginning](command)) if beginning in rules else None
 
     def test_each_command_is_run_or_named(self) -> None:
-        run = 0
+        run = named = 0
         for page in PAGES:
             for command in commands(page):
                 with self.subTest(f"{page.name}: {command}"):
                     rule = self.rule(command)
-                    if rule is not None and not re.search(r"\b(?:POD|NAMESPACE/NAME|DIR|GPUS)\b", command):
-                        rule()
-                        run += 1
-        self.assertGreater(run, 80)
+                    if rule is None or any(pattern.search(command) for pattern in PATTERNS):
+                        named += 1
+                        continue
+                    rule()
+                    run += 1
+        print(f"      commands on pages: {run} run, {named} in {NOT_RUN.name}", flush=True)
+        self.assertGreater(run, 200)
+
+    def document(self, text: str) -> None:
+        """An object, a part of a pod, a file of setup, or one of the agent, taken by who reads it."""
+        values = next(iter(yaml.safe_load_all(text)))
+        if "kind" in values:
+            self.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", text=text)
+        elif values.keys() <= {"metadata", "spec", "tolerations"}:
+            spec = {"containers": []} | values.get("spec", {}) | ({"tolerations": values["tolerations"]} if "tolerations" in values else {})
+            spec["containers"] = [{"name": "main", "image": "image"} | one for one in spec["containers"] or [{}]]
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "part"} | values.get("metadata", {}), "spec": spec}
+            self.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-", text=json.dumps(pod))
+        else:
+            file = self.config("page.yaml", text)
+            of_setup = values.keys() & {"link", "nfs"}
+            words = ["setup", "plan", "--from", file] if of_setup else ["config", "--config", file]
+            done = subprocess.run([paths.railhead(), *words], capture_output=True, text=True, check=False, timeout=60)
+            self.assertIn(done.returncode, (0, 1, 2) if of_setup else (0,), done.stderr)
+
+    def test_each_manifest_is_read_or_named(self) -> None:
+        self.kubectl("apply", "-f", "-", text=json.dumps(CRD))
+        self.addCleanup(self.kubectl, "delete", "--ignore-not-found", "-f", "-", text=json.dumps(CRD))
+        self.kubectl("wait", "--for=create", "--timeout=60s", f"crd/{CRD['metadata']['name']}")
+        wait_until("the kind is served", lambda: self.cluster.plane.kubectl(
+            "get", CRD["metadata"]["name"], "--ignore-not-found", check=False) == "")
+        read = named = 0
+        for page in PAGES:
+            for text in manifests(page):
+                with self.subTest(f"{page.name}: {text[:60]}"):
+                    if any(f"yaml {text}".startswith(beginning) for beginning in NOT_HERE):
+                        named += 1
+                        continue
+                    self.document(text)
+                    read += 1
+        print(f"      manifests on pages: {read} read, {named} in {NOT_RUN.name}", flush=True)
+        self.assertGreater(read, 8)
 
     def test_no_reason_is_given_for_nothing(self) -> None:
         every = [command for page in PAGES for command in commands(page)]
+        every += [f"yaml {text}" for page in PAGES for text in manifests(page)]
         for beginning in NOT_HERE:
             self.assertTrue(any(command.startswith(beginning) for command in every), beginning)
+        for pattern in PATTERNS:
+            self.assertTrue(any(pattern.search(command) for command in every), pattern.pattern)
 
     def test_each_guide_ends_with_who_uses_rdma(self) -> None:
         for page in GUIDES:
