@@ -4,24 +4,9 @@
 #include <random>
 #include <utility>
 
-#include "base/text.h"
-#include "host/input_file.h"
 #include "options/options.h"
 
 namespace railhead::agent {
-namespace {
-
-/// As configured, else the host name in lower case, as the kubelet's default is. Reads a file.
-/// Source: Kubernetes pkg/util/node/node.go, GetHostname().
-std::string kubernetes_node_name(const std::string& configured) {
-  if (!configured.empty()) return configured;
-  constexpr std::size_t kMaxBytes = 256;
-  const auto text = host::read_file_at_once("/proc/sys/kernel/hostname", kMaxBytes);
-  return text ? to_lower(trim(*text)) : "";
-}
-
-}  // namespace
-
 Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& settings) {
   const auto& plugin = settings.device_plugin;
   if (!plugin.enabled) return std::optional<KubeletOptions>();
@@ -40,14 +25,14 @@ Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& se
 std::optional<StartupTaintOptions> startup_taint_options(const config::Settings& settings,
                                                          host::Environment environment) {
   if (!settings.kubernetes.startup_taint) return std::nullopt;
-  return StartupTaintOptions{.node = kubernetes_node_name(settings.node.name),
+  return StartupTaintOptions{.node = options::kubernetes_node_name(settings),
                              .access = {settings.kubernetes.kubeconfig, std::move(environment)}};
 }
 
 std::optional<KubeEventsOptions> kube_events_options(const config::Settings& settings,
                                                      host::Environment environment) {
   if (!settings.kubernetes.events) return std::nullopt;
-  return KubeEventsOptions{.node = kubernetes_node_name(settings.node.name),
+  return KubeEventsOptions{.node = options::kubernetes_node_name(settings),
                            .access = {settings.kubernetes.kubeconfig, std::move(environment)}};
 }
 
@@ -56,7 +41,7 @@ std::optional<NodeConditionsOptions> node_conditions_options(const config::Setti
   if (!settings.kubernetes.conditions) return std::nullopt;
   const auto doctor = node_doctor_options(settings);
   constexpr int kMissedLooks = 3;
-  return NodeConditionsOptions{.node = kubernetes_node_name(settings.node.name),
+  return NodeConditionsOptions{.node = options::kubernetes_node_name(settings),
                                .access = {settings.kubernetes.kubeconfig, std::move(environment)},
                                .stale_after = kMissedLooks * (doctor.every + doctor.limit)};
 }

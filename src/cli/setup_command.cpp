@@ -5,6 +5,7 @@
 #include "base/absent.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/setup_turn.h"
 #include "host/environment.h"
 #include "host/input_file.h"
 #include "host/machine_root.h"
@@ -30,6 +31,7 @@ struct Options {
   bool repair = false;
   std::string role = "worker";
   bool aks = false;
+  TurnOptions turn;
 };
 
 using SharedOptions = std::shared_ptr<Options>;
@@ -281,10 +283,11 @@ Result<int> apply(const Invocation& invocation, const config::Config& config,
   const auto machine = TRY(open_machine(config));
   const auto otherwise = otherwise_of(invocation, "apply", machine, want);
   if (!otherwise.skipped.empty()) return print_outcome(invocation, {}, want.source, otherwise);
+  const auto turn = TRY(make_turn(invocation, config, options.turn));
   TRY_STATUS(take_lock(machine));
   setup::LiveKernel kernel(machine);
-  const auto outcome =
-      TRY(setup::apply(machine, kernel, want, allowed(options), print_line(invocation)));
+  const auto outcome = TRY(
+      setup::apply(machine, kernel, want, allowed(options), print_line(invocation), turn.get()));
   return print_outcome(invocation, outcome, want.source, otherwise);
 }
 
@@ -461,6 +464,7 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
                        "first do again what is of class R1 and not as wanted");
   for (auto* app : {plan, apply_app}) add_allow_option(*app, options);
   for (auto* app : {apply_app, revert_app}) add_dry_run(*app, options);
+  add_turn_options(*apply_app, invocation, options->turn);
   invocation.answer_with_config(*plan, [&invocation, options](const config::Config& config) {
     return show_plan(invocation, config, *options, "plan", kExitOk);
   });

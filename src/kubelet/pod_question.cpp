@@ -59,6 +59,21 @@ container::PodHoldings holdings_in(const v1::PodResources& pod) {
   return out;
 }
 
+/// The same with what claims gave, by the name of their driver.
+container::PodHoldings all_holdings_in(const v1::PodResources& pod) {
+  auto out = holdings_in(pod);
+  for (int i = 0; i < pod.containers_size(); ++i) {
+    std::map<std::string, std::set<std::string>> by_driver;
+    for (const auto& claim : pod.containers(i).dynamic_resources()) {
+      for (const auto& device : claim.claim_resources())
+        by_driver[device.driver_name()].insert(device.pool_name() + "/" + device.device_name());
+    }
+    auto& devices = out.containers[static_cast<std::size_t>(i)].devices;
+    for (auto& [driver, ids] : by_driver) devices.push_back({driver, {ids.begin(), ids.end()}});
+  }
+  return out;
+}
+
 /// With the callback of one kind of answer.
 template <typename T>
 class QuestionOf : public Question {
@@ -134,7 +149,7 @@ class AllQuestion final : public QuestionOf<std::vector<container::PodHoldings>>
 
   Work answered() override {
     std::vector<container::PodHoldings> pods;
-    for (const auto& pod : answer<ListTry>().pod_resources()) pods.push_back(holdings_in(pod));
+    for (const auto& pod : answer<ListTry>().pod_resources()) pods.push_back(all_holdings_in(pod));
     return work(std::move(pods));
   }
 };

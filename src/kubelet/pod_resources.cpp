@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kubelet/pod_resources.h"
 
+#include <poll.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -409,6 +410,20 @@ void PodResources::all(milliseconds timeout, Done<std::vector<container::PodHold
 
 void PodResources::allocatable(milliseconds timeout, Done<std::vector<container::Holding>> done) {
   worker_->ask(allocatable_question(worker_->now() + timeout, std::move(done)));
+}
+
+Result<std::vector<container::PodHoldings>> ask_for_all(const std::string& socket,
+                                                        milliseconds timeout) {
+  const auto box = TRY(loop::Mailbox::open());
+  PodResources resources(socket, *box);
+  std::optional<Result<std::vector<container::PodHoldings>>> answer;
+  resources.all(timeout, [&](auto result) { answer = std::move(result); });
+  while (!answer) {
+    pollfd wanted{box->descriptor(), POLLIN, 0};
+    ::poll(&wanted, 1, -1);
+    box->run();
+  }
+  return *std::move(answer);
 }
 
 }  // namespace railhead::kubelet

@@ -183,6 +183,13 @@ Result<MachineOrigin> machine_origin(const config::Settings& settings) {
   return MachineOrigin{settings.host.root, settings.host.snapshot};
 }
 
+std::string kubernetes_node_name(const config::Settings& settings) {
+  if (!settings.node.name.empty()) return settings.node.name;
+  constexpr std::size_t kMaxBytes = 256;
+  const auto text = host::read_file_at_once("/proc/sys/kernel/hostname", kMaxBytes);
+  return text ? to_lower(trim(*text)) : "";
+}
+
 Result<std::optional<topology::NcclTopology>> machine_file(const config::Settings& settings) {
   const std::string& path = settings.host.nccl_topo;
   if (path.empty()) return std::optional<topology::NcclTopology>();

@@ -38,6 +38,10 @@ Result<std::unique_ptr<host::Host>> open_part_of_machine(const MachineOrigin& or
 /// Fails with ErrorCode::usage where a topology file is named, too, which is no such machine.
 Result<MachineOrigin> machine_origin(const config::Settings& settings);
 
+/// As configured, else the host name in lower case, as the kubelet's default is; "" where that
+/// cannot be read. Source: Kubernetes pkg/util/node/node.go, GetHostname().
+std::string kubernetes_node_name(const config::Settings& settings);
+
 /// The topology file that stands for the machine (host.ncclTopo); absent where none is named. Fails
 /// with ErrorCode::usage where a snapshot is named, too.
 Result<std::optional<topology::NcclTopology>> machine_file(const config::Settings& settings);

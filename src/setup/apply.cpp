@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/apply.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/find.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -198,6 +201,31 @@ Step verified(const Plan& plan, Step made) {
   return made;
 }
 
+bool disturbs(const Step& step) {
+  return std::ranges::any_of(step.changes,
+                             [](const Change& change) { return risk_of(change) == Risk::restart; });
+}
+
+/// A step that had a turn is made once the machine runs containers again.
+Status make(Applier& applier, const Step& step, Turn* turn) {
+  TRY_STATUS(applier.make(step));
+  return turn != nullptr && disturbs(step) ? turn->come_back() : Status();
+}
+
+/// Why no other machine should be treated as this one was. "": nothing speaks against it.
+std::string why_kept(const Machine& machine, const Outcome& outcome) {
+  if (outcome.has_failed) return "a step failed";
+  const auto journal = Journal::read(*machine.tree);
+  if (!journal) return journal.error().message;
+  for (const auto& restart : journal->restarts()) {
+    const auto* step = find_by(outcome.steps, &Step::id, "service.restarted/" + restart.unit);
+    if (step != nullptr && step->state == StepState::parked &&
+        restart.boot == host::boot_id(*machine.host))
+      return "its restart of " + restart.unit + " did not help";
+  }
+  return "";
+}
+
 Step failed(Step step, const Error& error) {
   return parked(std::move(step), "failed: " + error.message);
 }
@@ -205,7 +233,7 @@ Step failed(Step step, const Error& error) {
 }  // namespace
 
 Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& wanted, Risk allowed,
-                      const StepObserver& observe) {
+                      const StepObserver& observe, Turn* turn) {
   Applier applier(machine, kernel, TRY(Journal::read(*machine.tree)));
   TRY_STATUS(applier.clean_up());
   Outcome outcome;
@@ -213,6 +241,7 @@ Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& want
     if (!waits_for_restart(step)) observe(step);
     outcome.steps.push_back(step);
   };
+  bool has_turn = false;
   Plan plan = TRY(make_plan(machine, wanted, allowed));
   while (const Step* next = first_other(plan, outcome.steps)) {
     Step step = *next;
@@ -221,7 +250,19 @@ Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& want
       keep(step);
       continue;
     }
-    const auto status = applier.make(step);
+    if (turn != nullptr && disturbs(step)) {
+      const auto may = turn->take();
+      if (!may) {
+        keep(refused(std::move(step), may.error().message));
+        continue;
+      }
+      if (!std::exchange(has_turn, true)) {
+        // Others may have changed the machine while it waited.
+        plan = TRY(make_plan(machine, wanted, allowed));
+        continue;
+      }
+    }
+    const auto status = make(applier, step, turn);
     if (!status) {
       outcome.has_failed = true;
       keep(failed(step, status.error()));
@@ -242,6 +283,11 @@ Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& want
     if (!waits_for_restart(step)) continue;
     step = verified(plan, step);
     observe(step);
+  }
+  const auto status = turn == nullptr ? Status() : turn->give_back(why_kept(machine, outcome));
+  if (!status) {
+    keep(failed({.id = "turn.given-back", .title = "other nodes have their turn"}, status.error()));
+    outcome.has_failed = true;
   }
   return outcome;
 }

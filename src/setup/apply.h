@@ -7,6 +7,7 @@
 #include "setup/kernel.h"
 #include "setup/machine.h"
 #include "setup/plan.h"
+#include "setup/turn.h"
 
 namespace railhead::setup {
 
@@ -21,9 +22,10 @@ struct Outcome {
 using StepObserver = std::function<void(const Step& step)>;
 
 /// Does what the plan says is to do, one step after the other, and looks after each whether it is
-/// so now. Each change is in the journal first.
+/// so now. Each change is in the journal first. A step that changes something of class R2 waits for
+/// `turn`, and is refused where that is; without one it is done at once.
 Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& wanted, Risk allowed,
-                      const StepObserver& observe);
+                      const StepObserver& observe, Turn* turn = nullptr);
 
 /// Takes back what the journal says, the last change first. What somebody else changed since is
 /// refused, and stays. What was taken back is forgotten, so that a second try goes on. What is

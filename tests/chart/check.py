@@ -96,6 +96,9 @@ WRONG = {
     "nfd.enable=true": "'/nfd': additional properties 'enable' not allowed",
     "metrics.alerts.enable=true": "additional properties 'enable' not allowed",
     "setup.allow=R5": "'/setup/allow'",
+    "setup.atOnce=0": "'/setup/atOnce'",
+    "setup.atOnce=many": "'/setup/atOnce'",
+    "setup.besideGpuPods=often": "'/setup/besideGpuPods'",
     "resourceQuota.pods=0": "'/resourceQuota/pods'",
     "resourceQuota.enabled=true,priorityClassName=": "'/priorityClassName'",
     "serviceAccount.create=false,events.enabled=true": "serviceAccount.create is false and serviceAccount.name names no account",
@@ -461,6 +464,34 @@ class Chart(unittest.TestCase):
         for version in KUBERNETES:
             location = output(TREE / "scripts/fetch-kubernetes-schemas", version).strip() + "/{{.ResourceKind}}{{.KindSuffix}}.json"
             output(tool("kubeconform"), "-strict", "-schema-location", location, TREE / "deploy/setup/daemonset.yaml")
+
+    def test_setup_that_restarts_has_a_lease_and_a_right_to_that_alone(self) -> None:
+        def setup(*values: str) -> dict[str, list[dict]]:
+            found = objects(render("--set", "setup.enabled=true", *values, release="railhead"))
+            named = [one for one in found if "-setup" in one["metadata"]["name"]]
+            return {kind: [one for one in named if one["kind"] == kind] for kind in {one["kind"] for one in named}}
+
+        self.assertEqual({"DaemonSet", "ServiceAccount"}, set(setup()), "no right where nothing is restarted")
+        for number, values in (1, ("--set", "setup.allow=R2")), (3, ("--set", "setup.allow=R4,setup.atOnce=3,openshift.enabled=true")):
+            found = setup(*values)
+            name = found["DaemonSet"][0]["metadata"]["name"]
+            leases = [f"{name}-{i}" for i in range(number)]
+            self.assertEqual(leases, [one["metadata"]["name"] for one in found["Lease"]])
+            self.assertTrue(all("spec" not in one for one in found["Lease"]), "an upgrade takes no holder away")
+            (role,), (binding,), spec = found["Role"], found["RoleBinding"], found["DaemonSet"][0]["spec"]["template"]["spec"]
+            self.assertEqual([{"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "resourceNames": leases,
+                               "verbs": ["get", "patch"]}], role["rules"])
+            self.assertEqual([spec["serviceAccountName"]], [one["name"] for one in binding["subjects"]])
+            init, stays = spec["initContainers"][0], spec["containers"][0]
+            self.assertEqual([f"--lease=kube-system/{lease}" for lease in leases], [word for word in init["args"] if word.startswith("--lease")])
+            self.assertNotIn("--beside-gpu-pods", init["args"])
+            self.assertFalse(spec["automountServiceAccountToken"])
+            self.assertIn("token", [mount["name"] for mount in init["volumeMounts"]])
+            self.assertNotIn("volumeMounts", stays, "the token is the init container's")
+            if "SecurityContextConstraints" in found:
+                self.assertIn("projected", found["SecurityContextConstraints"][0]["volumes"])
+        told = setup("--set", "setup.allow=R2,setup.besideGpuPods=true")
+        self.assertIn("--beside-gpu-pods", told["DaemonSet"][0]["spec"]["template"]["spec"]["initContainers"][0]["args"])
 
     def test_another_setup_file_starts_the_pods_anew(self) -> None:
         """It is read once; the agent's own configuration is read again while it runs."""

@@ -10,8 +10,10 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include "data/below.h"
 #include "kube/access.h"
 #include "kube/http_answer.h"
+#include "kube/lease.h"
 #include "kube/node_condition.h"
 #include "kube/taint.h"
 
@@ -61,6 +63,13 @@ void take_answer(std::string_view text, std::size_t piece) {
   }
   if (const auto operations = kube::taint_removal(*object, "key")) {
     require(operations->size() % 2 == 0 && operations->size() <= answer.body.size());
+  }
+  if (const auto lease = kube::lease_in(*object)) {
+    require(!lease->version.empty() && lease->holder.size() <= answer.body.size());
+    // Whatever a holder is called, the patch is one object for one version.
+    const auto taken = data::parse_json(kube::take_lease({"a", "b"}, *lease, "c", {}).body);
+    require(taken && data::text_below(*taken, {"spec", "holderIdentity"}) == "c" &&
+            data::text_below(*taken, {"metadata", "resourceVersion"}) == lease->version);
   }
   const auto conditions = kube::conditions_in(*object);
   require(conditions.size() <= answer.body.size());

@@ -120,7 +120,9 @@ class Containerd:
         self._under = under
         self.dir = folder
         self.bin = paths.fetch("containerd", version)
+        self.config = folder / "config.toml"
         self.nri_socket = folder / "nri/nri.sock"
+        self.has_nri = True
         self.cdi = folder / "cdi"
         self.log = folder / "containerd.log"
         self._daemon: Daemon | None = None
@@ -142,7 +144,7 @@ class Containerd:
         values["hook_limit_s"] = self._hook_limit_s
         values["cri"] = (CRI_1_7 if old else CRI_2).format(**values)
         config = CONFIG.format(config_version=2 if old else 3, **values)
-        (self.dir / "config.toml").write_text(config)
+        self.config.write_text(config)
         (self.dir / "cni/conf/10-none.conflist").write_text(CNI_LIST)
         for name in ("none", "loopback"):
             plugin = self.dir / "cni/bin" / name
@@ -150,13 +152,13 @@ class Containerd:
             plugin.chmod(0o755)
 
     def start(self) -> None:
-        """Returns when pods can be created and NRI plugins can connect."""
+        """Returns when pods can be created, and NRI plugins can connect where the file says so (`has_nri`)."""
         confined = self._hard_memlock is not None
         drop = ["setpriv", "--bounding-set=-sys_resource"]
         self._daemon = Daemon(
             [*self._under, "prlimit", f"--memlock={SOFT_MEMLOCK}:{self._hard_memlock if confined else 'unlimited'}"]
             + (drop if confined and _may_raise_limits() else [])
-            + [str(self.bin / "containerd"), "--config", str(self.dir / "config.toml")],
+            + [str(self.bin / "containerd"), "--config", str(self.config)],
             self.log,
             env={**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"},
         )
@@ -165,7 +167,7 @@ class Containerd:
     def _ready(self) -> bool:
         if self._daemon.exit_code is not None:
             raise Failed(f"containerd ended with {self._daemon.exit_code}, see {self.log}")
-        return self.nri_socket.exists() and self.cri.ready()
+        return (self.nri_socket.exists() or not self.has_nri) and self.cri.ready()
 
     def load_image(self) -> None:
         """Imports the test image; once for an instance."""

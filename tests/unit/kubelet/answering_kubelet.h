@@ -6,6 +6,7 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "podresources.grpc.pb.h"
 
@@ -68,6 +69,16 @@ class AnsweringKubelet final : public v1::PodResourcesLister::Service {
     if (padding > 0) answer->add_pod_resources()->set_name(std::string(padding, 'x'));
     *answer->add_pod_resources() = pod_named("other");
     *answer->add_pod_resources() = pod_named("mine");
+    if (has_claims) {
+      auto& pod = *answer->add_pod_resources() = pod_named("claimed");
+      for (const auto* device : {"gpu-1", "nic-0", "gpu-0"}) {
+        const bool is_nic = std::string_view(device) == "nic-0";
+        auto& claim = *pod.mutable_containers(0)->add_dynamic_resources()->add_claim_resources();
+        claim.set_driver_name(is_nic ? "dra.net" : "gpu.nvidia.com");
+        claim.set_pool_name("node-1");
+        claim.set_device_name(device);
+      }
+    }
     return grpc::Status::OK;
   }
 
@@ -92,6 +103,7 @@ class AnsweringKubelet final : public v1::PodResourcesLister::Service {
 
   std::atomic<int> gets{0};
   std::atomic<int> lists{0};
+  std::atomic<bool> has_claims{false};
   std::atomic<int> refusals{0};
   std::atomic<grpc::StatusCode> refusal{grpc::StatusCode::RESOURCE_EXHAUSTED};
   std::atomic<grpc::StatusCode> without_get{grpc::StatusCode::OK};

@@ -338,5 +338,27 @@ TEST_F(PodResourcesTest, what_was_answered_and_not_handed_over_is_not_after_the_
   });
 }
 
+TEST_F(PodResourcesTest, who_may_wait_is_told_what_all_hold_by_plugins_and_claims) {
+  kubelet_.has_claims = true;
+  start();
+  const auto pods = ask_for_all(socket_, kLong);
+  ASSERT_TRUE(pods) << pods.error().message;
+  ASSERT_EQ(pods->size(), 3U);
+  const auto& claimed = pods->back();
+  EXPECT_EQ(claimed.pod, "claimed");
+  ASSERT_EQ(claimed.containers.size(), 1U);
+  EXPECT_EQ(claimed.containers[0].devices, (std::vector<container::Holding>{
+                                               {"nvidia.com/gpu", {"GPU-1"}},
+                                               {"dra.net", {"node-1/nic-0"}},
+                                               {"gpu.nvidia.com", {"node-1/gpu-0", "node-1/gpu-1"}},
+                                           }));
+}
+
+TEST_F(PodResourcesTest, who_may_wait_is_told_at_once_that_there_is_no_kubelet) {
+  const auto pods = ask_for_all(socket_, kLong);
+  ASSERT_FALSE(pods);
+  EXPECT_EQ(pods.error().code, ErrorCode::unavailable);
+}
+
 }  // namespace
 }  // namespace railhead::kubelet
