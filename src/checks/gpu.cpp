@@ -5,6 +5,7 @@
 // really move is railhead bench's to prove.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/find.h"
 #include "base/text.h"
@@ -107,15 +108,66 @@ void route(const Machine& machine, Findings& found) {
   }
 }
 
+/// cuFile is not to fall back to reads through host memory, and has no other way past nvidia_fs
+/// (use_pci_p2pdma): somebody wants GPUDirect Storage here. Absent where the file is not known.
+std::optional<bool> needs_nvidia_fs(const system::Text& cufile) {
+  if (cufile.absent()) return false;
+  if (!cufile.known()) return std::nullopt;
+  const auto has = [&](std::string_view line) {
+    return cufile.value->find(line) != std::string::npos;
+  };
+  return has("\"allow_compat_mode\": false") && !has("\"use_pci_p2pdma\": true");
+}
+
+/// nvidia_fs is loaded.
+void storage_module(const Machine& machine, bool is_needed, const Evidence& module,
+                    Findings& found) {
+  const auto version = machine.system.text("/proc/driver/nvidia-fs/version");
+  const auto modules = machine.system.text("/proc/driver/nvidia-fs/modules");
+  if (version.absent()) {
+    const std::string observed = "nvidia_fs is loaded, and " + version.path + " is not there";
+    if (is_needed) {
+      found.fail(kNode, observed, version.path, {module, evidence_of(version)});
+    } else {
+      found.warn(kNode, observed, version.path, {module, evidence_of(version)});
+    }
+  } else if (found.knows(kNode, version) && found.knows(kNode, modules)) {
+    std::vector<std::string> names;
+    for (const auto line : split(*modules.value, '\n')) {
+      if (!line.empty()) names.emplace_back(line.substr(0, line.find(':')));
+    }
+    if (names.empty()) {
+      found.warn(kNode, "nvidia_fs serves no driver of a file system or disk", "nvme, rpcrdma, …",
+                 {module, evidence_of(modules)});
+    } else {
+      found.pass(kNode, "nvidia_fs, which serves " + join(names, ", "),
+                 {evidence_of(version), evidence_of(modules)});
+    }
+  }
+}
+
+/// Sources: NVIDIA gds-nvidia-fs src/nvfs-proc.c; GPUDirect Storage configuration guide,
+/// cufile.json.
 void gpudirect_storage(const Machine& machine, Findings& found) {
   if (!has_nvidia(machine)) return;
-  const auto fs = machine.has_module("nvidia_fs");
-  if (!fs) {
+  const auto loaded = machine.has_module("nvidia_fs");
+  if (!loaded) {
     found.unknown(kNode, machine.system.text("/proc/modules"));
     return;
   }
-  const std::string observed = *fs ? "nvidia_fs" : "no nvidia_fs";
-  found.pass(kNode, observed, {{"/proc/modules", observed}});
+  const Evidence module{"/proc/modules", *loaded ? "nvidia_fs" : "no nvidia_fs"};
+  const auto cufile = machine.system.text("/etc/cufile.json");
+  const auto needed = needs_nvidia_fs(cufile);
+  if (*loaded) {
+    storage_module(machine, needed.value_or(false), module, found);
+  } else if (!needed) {
+    found.unknown(kNode, cufile);
+  } else if (*needed) {
+    found.fail(kNode, "no nvidia_fs, and cuFile may not do without it", "nvidia_fs",
+               {module, {cufile.path, "allow_compat_mode: false"}});
+  } else {
+    found.skip(kNode, "nvidia_fs is not loaded; cuFile then reads through host memory", {module});
+  }
 }
 
 void vm_file(const Machine& machine, Findings& found) {
@@ -188,15 +240,21 @@ constexpr std::array kGpuChecks = {
         .parts = Part::modules | Part::gpu_driver | Part::kernel,
         .look = route},
     Check{.id = "gdr.storage",
-          .what = "Whether GPUDirect Storage is there, for those who need it.",
-          .source = "/proc/modules",
-          .rule = "always PASS: only a workload knows whether it needs it",
-          .effect = "",
-          .remedy = "",
-          .remedy_class = RemedyClass::none,
+          .what = "GPUDirect Storage is there where cuFile may not do without it.",
+          .source = "/proc/modules, /proc/driver/nvidia-fs/{version,modules}, /etc/cufile.json",
+          .rule = "PASS: nvidia_fs serves a driver; FAIL: not loaded, or without its files, and "
+                  "cufile.json says allow_compat_mode false without use_pci_p2pdma; WARN: loaded, "
+                  "and without its files or a driver to serve; SKIP: not loaded, and cuFile may "
+                  "read through host memory",
+          .effect = "programs of cuFile fail to start, or read through host memory -> slower, and "
+                    "with the CPU",
+          .remedy = "modprobe nvidia_fs (package nvidia-gds); with the GPU Operator gds.enabled, "
+                    "which needs the open kernel module and OFED. nvidia_fs is to be loaded before "
+                    "the drivers of the file systems that it serves.",
+          .remedy_class = RemedyClass::cluster,
           .about = "NVIDIA GPU with a driver",
           .covers = "gdr.gds F40 E16",
-          .parts = Part::modules,
+          .parts = Part::modules | Part::gpu_driver,
           .look = gpudirect_storage},
     Check{.id = "topo.vm-file",
           .what = "In a virtual machine that hides its switches NCCL knows of them.",

@@ -18,12 +18,22 @@
 
 namespace railhead::checks {
 
+/// A selector of a resource that goes by the names of netdevs.
+struct NetdevSelector {
+  std::string resource;               ///< "rdma.io/hca"
+  std::string key;                    ///< as the file spells it, "pfNames"
+  std::vector<std::string> patterns;  ///< shell patterns of names
+
+  friend bool operator==(const NetdevSelector&, const NetdevSelector&) = default;
+};
+
 /// The part of the operator's configuration that checks go by.
 struct Wishes {
   affinity::OperatorRules rules{};                   ///< `roles:` and `expect:`
   bool nri = true;                                   ///< the agent is to use NRI
   bool nccl_file = true;                             ///< containers with GPUs get a topology file
   std::optional<topology::NcclTopology> topology{};  ///< the operator's file
+  std::vector<NetdevSelector> netdevs{};             ///< of resources
 };
 
 /// What a measurement of a NIC with itself gave.

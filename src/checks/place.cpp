@@ -122,6 +122,60 @@ void missing_nic(const Machine& machine, Findings& found) {
   if (deal.missing.empty()) found.pass(kNode, "no GPU has less than the others", {evidence});
 }
 
+/// "eth" of "eth0": the word before the number.
+std::string_view prefix_of(std::string_view name) {
+  return name.substr(0, name.find_last_not_of(kDecimalDigits) + 1);
+}
+
+bool is_selected(const NetdevSelector& selector, std::string_view name) {
+  return std::ranges::any_of(selector.patterns,
+                             [&](const std::string& one) { return glob_match(one, name); });
+}
+
+/// A netdev that the kernel numbered like this one, and that the selector does not take: the two
+/// may change their names. nullptr: none, so that every order is the same to the selector.
+const node::Netdev* rival_of(const Machine& machine, const NetdevSelector& selector,
+                             const node::Netdev& netdev) {
+  for (const auto& other : machine.node.netdevs) {
+    if (!other.pci || other.elsewhere || prefix_of(other.name) != prefix_of(netdev.name)) continue;
+    if (!is_selected(selector, other.name)) return &other;
+  }
+  return nullptr;
+}
+
+/// Sources: Linux include/uapi/linux/netdevice.h, NET_NAME_*: 1 is a number in the order in which
+/// devices come, 4 a name that somebody gave later, which udev does at each start; systemd.link,
+/// NamePolicy. A virtual function is found by the name of its physical one.
+void stable_names(const Machine& machine, Findings& found) {
+  constexpr std::string_view kNumbered = "1";
+  for (const auto& netdev : machine.node.netdevs) {
+    const auto* function = netdev.pci ? machine.node.find_pci(*netdev.pci) : nullptr;
+    if (function == nullptr || function->is_vf() || netdev.elsewhere) continue;
+    for (const auto& selector : machine.wishes.netdevs) {
+      if (!is_selected(selector, netdev.name)) continue;
+      const auto kind = machine.system.text(netdev_path(netdev.name, "name_assign_type"));
+      const Evidence named{selector.resource, selector.key + ": " + join(selector.patterns, ", ")};
+      const auto* rival = rival_of(machine, selector, netdev);
+      if (kind.known() && *kind.value != kNumbered) {
+        found.pass(netdev.name, "a name of its place", {evidence_of(kind), named});
+      } else if (rival == nullptr) {
+        found.pass(netdev.name, "all " + std::string(prefix_of(netdev.name)) + "* are selected",
+                   {evidence_of(kind), named});
+      } else if (!found.knows(netdev.name, kind)) {
+        break;
+      } else {
+        found.warn(netdev.name,
+                   selector.resource +
+                       " is selected by this name, which the kernel counts; it may "
+                       "be that of " +
+                       rival->name + " after a restart",
+                   "a name of its place, as ens8f0np0", {evidence_of(kind), named});
+      }
+      break;
+    }
+  }
+}
+
 constexpr std::array kPlaceChecks = {
     Check{.id = "topo.missing-nic",
           .what = "No GPU lacks the NIC that other GPUs have near them.",
@@ -169,6 +223,23 @@ constexpr std::array kPlaceChecks = {
           .about = "RDMA NIC with the default route",
           .covers = "net.mgmt_nic F39",
           .look = management_nic},
+    Check{.id = "net.stable-names",
+          .what = "A netdev by whose name a resource is selected keeps it.",
+          .source = "/sys/class/net/*/name_assign_type; pfNames, ifNames and netdevs of resources",
+          .rule = "PASS: udev or the driver named it by its place, or the selector takes all that "
+                  "are counted like it; WARN: the kernel counts it and another that is not "
+                  "selected; SKIP: no resource goes by such names",
+          .effect = "after a restart, or with another card, the name is another port's -> the "
+                    "resource offers the wrong NIC, or none",
+          .remedy = "Let udev name it: no net.ifnames=0 among the kernel's arguments, and a .link "
+                    "file with Path= and Name= in /etc/systemd/network for what it leaves; "
+                    "CREATE_IFNAMES_UDEV=true in ofedDriver.env where OFED is in a container. Or "
+                    "select by rootDevices, vendors and deviceIDs.",
+          .remedy_class = RemedyClass::reboot,
+          .about = "netdev by whose name a resource is selected",
+          .covers = "",
+          .parts = system::Part::netdevs,
+          .look = stable_names},
 };
 
 }  // namespace

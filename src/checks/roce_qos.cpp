@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "checks/groups.h"
 #include "checks/roce_ports.h"
+#include "system/lldp.h"
 
 namespace railhead::checks {
 namespace {
@@ -164,6 +167,58 @@ void traffic_class(const Machine& machine, Findings& found) {
   }
 }
 
+/// What the switch says of the port at which this netdev is; nothing where networkd does not hear
+/// it.
+std::optional<system::Text> lldp_of(const Machine& machine, const std::string& netdev) {
+  const auto index = machine.system.text(netdev_path(netdev, "ifindex"));
+  if (!index.known()) return std::nullopt;
+  const auto file = machine.system.text("/run/systemd/netif/lldp/" + *index.value);
+  if (!file.known() && file.absent()) return std::nullopt;
+  return file;
+}
+
+void judge_switch(const Machine& machine, const std::string& netdev, const system::Text& lldp,
+                  const std::vector<system::SwitchPort>& ports, Findings& found) {
+  const auto mtu = machine.system.text(netdev_path(netdev, "mtu"));
+  const auto bytes = mtu.known() ? parse_unsigned(*mtu.value) : Result<std::uint64_t>(0U);
+  std::vector<std::string> said;
+  std::optional<unsigned> least;
+  for (const auto& port : ports) {
+    std::string text = port.port.empty() ? "a switch" : port.port;
+    if (port.vlan) text += ", VLAN " + std::to_string(*port.vlan);
+    if (port.max_frame) text += ", frames of " + std::to_string(*port.max_frame);
+    said.push_back(std::move(text));
+    if (port.max_frame && *port.max_frame != 0) {
+      least = std::min(least.value_or(*port.max_frame), *port.max_frame);
+    }
+  }
+  const std::vector<Evidence> evidence = {{lldp.path, join(said, "; ")}, evidence_of(mtu)};
+  if (least && bytes && *least < *bytes) {
+    found.warn(netdev, join(said, "; ") + ", and an MTU of " + *mtu.value,
+               "frames of the MTU and 18 bytes more", evidence);
+  } else {
+    found.pass(netdev, join(said, "; "), evidence);
+  }
+}
+
+/// Of every netdev once: a bond's members, and the two ports of a card, hear their own switch.
+void switch_port(const Machine& machine, Findings& found) {
+  std::set<std::string> seen;
+  for_each_roce_port(machine, [&](std::size_t n, const node::Port&) {
+    for (const auto& netdev : machine.node.nics[n].netdevs) {
+      if (!seen.insert(netdev).second) continue;
+      const auto lldp = lldp_of(machine, netdev);
+      if (!lldp) continue;
+      if (!lldp->known()) {
+        found.unknown(netdev, *lldp);
+        continue;
+      }
+      const auto ports = system::switch_ports(*lldp->value);
+      if (!ports.empty()) judge_switch(machine, netdev, *lldp, ports, found);
+    }
+  });
+}
+
 using system::Part;
 
 constexpr std::array kQosChecks = {
@@ -201,6 +256,23 @@ constexpr std::array kQosChecks = {
           .after = "link.port-state",
           .parts = Part::netdevs,
           .look = traffic_class},
+    Check{.id = "roce.switch-port",
+          .what = "The switch's port takes frames as large as the NIC's MTU.",
+          .source = "/run/systemd/netif/lldp/*: what the switch says of its port by LLDP, where "
+                    "systemd-networkd listens (LLDP=yes); /sys/class/net/*/{ifindex,mtu}",
+          .rule =
+              "PASS: with the port's name, its VLAN and the largest frame, as far as the switch "
+              "says them; WARN: the largest frame is smaller than the MTU; SKIP: nobody "
+              "listens, or nothing is said",
+          .effect = "the switch drops every full packet -> small messages arrive, large ones time "
+                    "out",
+          .remedy = "Set the MTU of the switch's port (9216 is usual), or a smaller one here.",
+          .remedy_class = RemedyClass::hardware,
+          .about = "RoCE port whose switch is heard by LLDP",
+          .covers = "F17",
+          .after = "link.port-state",
+          .parts = Part::netdevs,
+          .look = switch_port},
 };
 
 }  // namespace

@@ -131,6 +131,84 @@ void vf_settings(const Machine& machine, Findings& found) {
   }
 }
 
+/// What devlink says of a setting; nullptr where it says nothing.
+const host::DevlinkParameter* setting_of(const Machine& machine, const node::PciAddress& address,
+                                         std::string_view name) {
+  const auto at = machine.system.firmware.find(address);
+  if (at == machine.system.firmware.end() || !at->second.value) return nullptr;
+  return find_by(*at->second.value, &host::DevlinkParameter::name, name);
+}
+
+std::string functions_text(unsigned functions) {
+  return functions == 0 ? "no virtual functions"
+                        : "up to " + counted(functions, "virtual function");
+}
+
+/// How many virtual functions the card will have after the next start; nothing where devlink does
+/// not say it.
+std::optional<std::uint64_t> functions_to_come(const Machine& machine,
+                                               const node::PciAddress& address) {
+  const auto* enabled = setting_of(machine, address, "enable_sriov");
+  if (enabled == nullptr || !enabled->next_start) return std::nullopt;
+  if (*enabled->next_start == 0) return 0;
+  const auto* total = setting_of(machine, address, "total_vfs");
+  return total != nullptr ? total->next_start : std::nullopt;
+}
+
+/// The number that more than half of the NICs like this one have: of its model and role, and the
+/// same function of their card. Nothing where there is none.
+std::optional<unsigned> usual_functions(const Machine& machine, std::size_t nic) {
+  std::vector<unsigned> all;
+  for (std::size_t other = 0; other < machine.node.nics.size(); ++other) {
+    const auto* function = machine.function(other);
+    if (function == nullptr || function->is_vf() || !machine.same_model(nic, other)) continue;
+    if (!machine.node.nics[other].registered) continue;
+    if (function->address.function != machine.function(nic)->address.function) continue;
+    if (machine.role(other).role != machine.role(nic).role) continue;
+    all.push_back(function->sriov_totalvfs.value_or(0));
+  }
+  for (const auto one : all) {
+    if (2 * static_cast<std::size_t>(std::ranges::count(all, one)) > all.size()) return one;
+  }
+  return std::nullopt;
+}
+
+/// What the firmware is set to: sriov_totalvfs is NUM_OF_VFS, and none without SRIOV_EN. Source:
+/// Linux drivers/net/ethernet/mellanox/mlx5/core/sriov.c, lib/nv_param.c.
+void firmware_settings(const Machine& machine, Findings& found) {
+  for (std::size_t n = 0; n < machine.node.nics.size(); ++n) {
+    const auto* function = machine.function(n);
+    const auto& nic = machine.node.nics[n];
+    if (function == nullptr || function->is_vf() || nic.elsewhere || !nic.registered) continue;
+    const auto& name = nic.name;
+    const auto total = function->sriov_totalvfs.value_or(0);
+    std::vector<Evidence> evidence = {{pci_path(function->address, "sriov_totalvfs"),
+                                       function->sriov_totalvfs ? std::to_string(total) : ""}};
+    const auto at = machine.system.firmware.find(function->address);
+    if (at != machine.system.firmware.end() && !at->second.value) {
+      found.unknown(name, at->second);
+      continue;
+    }
+    const auto to_come = functions_to_come(machine, function->address);
+    const auto* roce = setting_of(machine, function->address, "enable_roce");
+    std::string text = functions_text(total);
+    if (roce != nullptr && roce->now) text += *roce->now == 0 ? ", RoCE off" : ", RoCE on";
+    if (at != machine.system.firmware.end()) evidence.push_back({at->second.path, text});
+    const auto usual = usual_functions(machine, n);
+    if (to_come && *to_come != total) {
+      auto& finding = found.warn(name, text + "; " + std::to_string(*to_come) + " after a restart",
+                                 "what the firmware is set to", std::move(evidence));
+      finding.effect = "the setting has no effect yet";
+      finding.remedy = "Restart the machine, with its power off and on where it does not help.";
+    } else if (usual && *usual != total) {
+      found.warn(name, text, functions_text(*usual) + ", as most NICs of its model",
+                 std::move(evidence));
+    } else {
+      found.pass(name, text, std::move(evidence));
+    }
+  }
+}
+
 using system::Part;
 
 constexpr std::array kSriovChecks = {
@@ -190,6 +268,23 @@ constexpr std::array kSriovChecks = {
           .covers = "sriov.vfs link.guid",
           .parts = Part::netdevs,
           .look = vf_settings},
+    Check{.id = "sriov.firmware",
+          .what = "The firmware of NICs of one model is set alike, and as it will be after a "
+                  "restart.",
+          .source = "/sys/bus/pci/devices/*/sriov_totalvfs; devlink: enable_sriov, total_vfs, "
+                    "enable_roce",
+          .rule = "PASS: with the number of virtual functions that it allows; WARN: most NICs of "
+                  "the same model, role and function number have another one, or the firmware has "
+                  "kept another for the next start; UNKNOWN: devlink's answer cannot be read",
+          .effect = "a policy for virtual functions fails on this NIC, or makes fewer there",
+          .remedy = "mlxconfig -d PCI set SRIOV_EN=1 NUM_OF_VFS=N (with newer kernels: devlink dev "
+                    "param set pci/ADDRESS name total_vfs value N cmode permanent), then restart "
+                    "the machine.",
+          .remedy_class = RemedyClass::reboot,
+          .about = "physical function with an RDMA device",
+          .covers = "",
+          .parts = Part::netdevs,
+          .look = firmware_settings},
 };
 
 }  // namespace

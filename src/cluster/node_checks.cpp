@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The API server itself, nodes, and the resources that they offer.
+#include <array>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "cluster/checks.h"
@@ -205,6 +208,63 @@ void node_system(const Cluster& cluster, Findings& found) {
   }
 }
 
+/// Labels that say how the NICs of a node are set; Railhead's feature file has them.
+constexpr std::array<std::string_view, 4> kSettings = {
+    "railhead.io/rdma.link-layer", "railhead.io/rdma.rate-gbps", "railhead.io/rdma.total-vfs",
+    "railhead.io/rails"};
+
+/// How many nodes of one size have each value of a label.
+using Spread = std::map<std::string, std::size_t, std::less<>>;
+
+/// The value that more than half of them have; "": none.
+std::string usual_of(const Spread& spread) {
+  std::size_t all = 0;
+  for (const auto& [value, count] : spread) all += count;
+  for (const auto& [value, count] : spread) {
+    if (2 * count > all) return value;
+  }
+  return "";
+}
+
+void nic_settings(const Cluster& cluster, Findings& found) {
+  const auto* nodes = known(cluster, "Node", found);
+  if (nodes == nullptr) return;
+  const auto label = [](const data::Value& node, std::string_view name) {
+    return std::string(text_below(node, {"metadata", "labels", name}));
+  };
+  constexpr std::string_view kSize = "node.kubernetes.io/instance-type";
+  std::map<std::pair<std::string, std::string_view>, Spread> spreads;
+  for (const auto& node : nodes->items) {
+    for (const auto name : kSettings) {
+      const auto value = label(node, name);
+      const auto size = label(node, kSize);
+      if (!value.empty() && !size.empty() && value != "unknown") ++spreads[{size, name}][value];
+    }
+  }
+  for (const auto& node : nodes->items) {
+    std::size_t said = 0;
+    std::vector<std::string> others;
+    std::vector<checks::Evidence> evidence;
+    for (const auto name : kSettings) {
+      const auto value = label(node, name);
+      const auto at = spreads.find({label(node, kSize), name});
+      if (at == spreads.end() || value.empty() || value == "unknown") continue;
+      ++said;
+      const auto usual = usual_of(at->second);
+      if (usual.empty() || usual == value) continue;
+      others.push_back(std::string(name) + " " + value + " and not " + usual);
+      evidence.push_back(evidence_of(*nodes, node, "label " + std::string(name), value));
+    }
+    if (others.empty() && said > 0) {
+      found.pass(object_name(node), "as most nodes of its size",
+                 {evidence_of(*nodes, node, "labels railhead.io/", counted(said, "label"))});
+    } else if (!others.empty()) {
+      found.warn(object_name(node), join(others, ", "), "as most nodes of its size",
+                 std::move(evidence));
+    }
+  }
+}
+
 bool is_configured(const Cluster& cluster, const std::string& resource) {
   const auto* offer = cluster.given.offers.find(resource);
   return offer != nullptr && offer->object != nullptr;
@@ -322,6 +382,17 @@ constexpr ClusterCheck kNodeChecks[] = {
       RemedyClass::cluster, "GPU node of AKS with an operator's driver", "", "", system::Part::none,
       nullptr, checks::Scope::cluster},
      node_system},
+    {{"kube.nic-settings", "NICs of nodes of one size are set alike.",
+      "nodes: labels railhead.io/rdma.link-layer, rdma.rate-gbps, rdma.total-vfs and rails, "
+      "node.kubernetes.io/instance-type",
+      "WARN where more than half of the nodes of the size have another value; nodes without these "
+      "labels, and values that are unknown, do not count",
+      "jobs and policies that run on the other nodes fail, or are slower, on this one",
+      "railhead doctor on the node says which NIC: sriov.firmware, link.layer, link.rate, "
+      "topo.missing-nic.",
+      RemedyClass::reboot, "node with Railhead's labels", "", "", system::Part::none, nullptr,
+      checks::Scope::cluster},
+     nic_settings},
     {{"kube.resources", "A node can allocate all NICs that it has.",
       "nodes: status.capacity, status.allocatable",
       "FAIL for 0 of a configured resource, WARN for fewer than all, or 0 of one that nobody "

@@ -86,6 +86,7 @@ struct Settings {
     std::vector<std::string> vm_runtime_handlers;
     bool ucx_environment = false;
     bool nvshmem_environment = false;
+    bool gdrcopy = false;
     std::string nccl_topo_file;
   };
 
@@ -287,6 +288,9 @@ inline constexpr SettingSpec kSettings[] = {
      "also set the variables by which NVSHMEM takes the NICs",
      into<&Settings::injection, &Settings::Injection::nvshmem_environment, parse_switch>,
      Change::machine},
+    {"injection.gdrcopy", "--gdrcopy", "false", "true|false",
+     "give /dev/gdrdrv to containers with NVIDIA GPUs where GDRCopy's module is loaded",
+     into<&Settings::injection, &Settings::Injection::gdrcopy, parse_switch>, Change::machine},
     {"injection.ncclTopoFile", "--inject-nccl-topo", "/run/railhead/nccl-topology.xml", "PATH",
      "where the agent keeps the NCCL topology file that containers with GPUs get on virtual "
      "machines whose PCI tree hides the switches; empty: they get none",

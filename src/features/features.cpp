@@ -94,6 +94,13 @@ std::string names_of(const node::Node& node, const std::vector<std::size_t>& nic
   return names.empty() ? std::string(kNone) : join(names, ".");
 }
 
+/// How many virtual functions the firmware allows.
+std::string functions_of(const node::Node& node, const node::Nic& nic) {
+  const auto* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+  if (function == nullptr) return std::string(kUnknown);
+  return std::to_string(function->sriov_totalvfs.value_or(0));
+}
+
 class List {
  public:
   void add(const std::string& key, std::string_view value) {
@@ -110,15 +117,18 @@ void add_rails(const node::Node& node, const affinity::Deal& deal, const Rails& 
   const auto& cards = deal.cards;
   std::vector<std::string> rates;
   std::vector<std::string> layers;
+  std::vector<std::string> functions;
   std::vector<std::size_t> all;
   for (const auto& card : cards) {
     const auto capability = affinity::capability_of(node, node.nics[card.front()]);
     rates.push_back(rate_of(capability));
     layers.push_back(layer_of(capability));
+    functions.push_back(functions_of(node, node.nics[card.front()]));
     all.insert(all.end(), card.begin(), card.end());
   }
   list.add("rdma.rate-gbps", common(rates));
   list.add("rdma.link-layer", common(layers));
+  list.add("rdma.total-vfs", common(functions));
   list.add("fabric", fabric_of(node, all));
   list.add("rails", std::to_string(cards.size()));
   if (cards.size() > kMostRails) return;

@@ -78,6 +78,8 @@ MachineChanges changes_of_uevent(std::string_view message) {
     if (const auto maker = pci_address_in(event.path); !maker.empty()) changes.add_pci(maker);
   } else if (subsystem == "drm") {
     changes.gpus = true;
+  } else if (subsystem == "module") {
+    changes.gpus = event.path == "/module/gdrdrv";
   } else if (subsystem == "drivers") {
     changes.gpus =
         gpu::is_gpu_driver(last_of(event.path)) && event.path.starts_with("/bus/pci/drivers/");

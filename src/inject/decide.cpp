@@ -298,6 +298,24 @@ void add_function_devices(const Case& given, Draft& draft) {
   }
 }
 
+/// GDRCopy's node, whatever becomes of RDMA: it maps memory of GPUs that the container has. Outcome
+/// and reason stay those of RDMA.
+void add_gdrdrv(const Case& given, Draft& draft) {
+  const auto& device = given.table.node().gdrdrv;
+  const auto& gpus = given.facts.gpus.indices;
+  const auto& surroundings = given.facts.surroundings;
+  if (!given.table.policy().gdrcopy || !device || surroundings.privileged || surroundings.vm)
+    return;
+  const bool has_nvidia = std::any_of(gpus.begin(), gpus.end(), [&](std::size_t gpu) {
+    return given.table.node().gpus[gpu].vendor == gpu::GpuVendor::nvidia;
+  });
+  Decision& decision = draft.decision;
+  if (!has_nvidia || has_device(given.request, decision.adjustment, device->path)) return;
+  decision.adjustment.devices.push_back(
+      {device->path, device->major, device->minor, device->mode, device->uid, device->gid});
+  decision.message += "; " + device->path;
+}
+
 /// It may hold a slot, and may not: neither nodes nor none would be right.
 Draft with_copied_allocation(std::string_view key) {
   return nothing(reason::kAllocationCopied,
@@ -358,6 +376,7 @@ Decision decide(const container::Request& request, const container::Facts& facts
                 const DecisionTable& table, const RuntimeAbility& runtime) {
   const Case given = case_of(request, facts, table);
   Draft draft = draft_for(given, runtime);
+  if (facts.allocated.copied.empty()) add_gdrdrv(given, draft);
   container::Remarks remarks;
   remarks.append(facts.wishes.remarks);
   remarks.append(facts.allocated.remarks);

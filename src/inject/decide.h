@@ -40,6 +40,7 @@ struct InjectionPolicy {
   bool vm_runtimes = false;  ///< inject into those, too
   bool ucx_env = false;
   bool nvshmem_env = false;
+  bool gdrcopy = false;  ///< /dev/gdrdrv for containers with NVIDIA GPUs
   /// Where on the host the agent keeps the NCCL topology file that containers get where sysfs hides
   /// the switches; "": they get none.
   std::string topology_file;

@@ -74,6 +74,18 @@ bool add_mig_from_specs(std::string_view id, const DecisionTable& table, GpuEvid
   return false;
 }
 
+/// The kernel counts instances of a GPU and knows no UUID of theirs (/proc/driver/nvidia/
+/// capabilities); on a node with one GPU of NVIDIA every MIG device is a part of it.
+bool add_the_only_gpu(const DecisionTable& table, GpuEvidence& evidence) {
+  const auto& gpus = table.node().gpus;
+  const auto is_one = [](const node::Gpu& gpu) { return has_nvidia_ids(gpu) && !gpu.excluded; };
+  const auto first = std::find_if(gpus.begin(), gpus.end(), is_one);
+  if (first == gpus.end() || std::find_if(first + 1, gpus.end(), is_one) != gpus.end())
+    return false;
+  evidence.gpus.push_back(static_cast<std::size_t>(first - gpus.begin()));
+  return true;
+}
+
 void add_all(const DecisionTable& table, GpuEvidence& evidence) {
   const auto& gpus = table.node().gpus;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -190,7 +202,9 @@ void add_gpu_id(std::string_view id, const DecisionTable& table, GpuEvidence& ev
     return add_uuid(parent.substr(0, parent.find('/')), table, evidence);
   }
   if (id.starts_with("MIG-")) {
-    if (!add_mig_from_specs(id, table, evidence)) add_unknown(whole, evidence);
+    if (!add_mig_from_specs(id, table, evidence) && !add_the_only_gpu(table, evidence)) {
+      add_unknown(whole, evidence);
+    }
     return;
   }
   add_index(whole, id.substr(0, id.find(':')), table, evidence);

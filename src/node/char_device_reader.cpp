@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "node/kept_files.h"
 #include "node/name_walk.h"
 
 namespace railhead::node {
@@ -16,11 +17,12 @@ struct Numbers {
   std::uint32_t minor = 0;
 };
 
-constexpr std::uint32_t kModeOfVerbs = 0666;  // ib_uverbs and rdma_ucm: their devnode() callbacks
-constexpr std::uint32_t kModeOfMad = 0600;    // ib_umad: the driver core's default
-constexpr std::uint32_t kModeOfVfio = 0666;   // vfio_dev in drivers/vfio/container.c
-constexpr std::uint32_t kModeOfGroup = 0600;  // drivers/vfio/group.c: the driver core's default
-constexpr std::uint32_t kModeOfVhost = 0600;  // drivers/vhost/vdpa.c: the same
+constexpr std::uint32_t kModeOfVerbs = 0666;    // ib_uverbs and rdma_ucm: their devnode() callbacks
+constexpr std::uint32_t kModeOfMad = 0600;      // ib_umad: the driver core's default
+constexpr std::uint32_t kModeOfVfio = 0666;     // vfio_dev in drivers/vfio/container.c
+constexpr std::uint32_t kModeOfGroup = 0600;    // drivers/vfio/group.c: the driver core's default
+constexpr std::uint32_t kModeOfGdrcopy = 0666;  // gdrcopy insmod.sh
+constexpr std::uint32_t kModeOfVhost = 0600;    // drivers/vhost/vdpa.c: the same
 
 std::string rdma_path(const std::string& name) {
   return "/dev/infiniband/" + name;
@@ -164,6 +166,26 @@ void CharDeviceList::report(Reader& reader) const {
 std::optional<CharDevice> read_rdma_cm(Reader& reader) {
   const std::string path = "/sys/class/misc/rdma_cm";
   return make_device(reader, rdma_path("rdma_cm"), reader.link(path).value_or(path), kModeOfVerbs);
+}
+
+std::optional<CharDevice> read_gdrdrv(Reader& reader) {
+  const auto devices = reader.raw("/proc/devices", kept_device_numbers);
+  if (!devices) return std::nullopt;
+  for (const auto line : split(*devices, '\n')) {
+    const auto words = split_words(line);
+    if (words.size() != 2 || words[1] != "gdrdrv") continue;
+    const auto major = parse_unsigned(words[0]);
+    if (!major || *major >= (1U << 12U)) continue;
+    CharDevice device;
+    device.path = "/dev/gdrdrv";
+    device.major = static_cast<std::uint32_t>(*major);
+    device.mode = kModeOfGdrcopy;
+    const auto node = reader.device(device.path);
+    device.on_host =
+        node && node->type == 'c' && node->major == device.major && node->minor == device.minor;
+    return device;
+  }
+  return std::nullopt;
 }
 
 std::vector<FunctionDevice> read_function_devices(Reader& reader,

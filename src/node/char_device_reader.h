@@ -71,6 +71,11 @@ class CharDeviceList {
 /// /dev/infiniband/rdma_cm; absent where neither sysfs nor /dev has it.
 std::optional<CharDevice> read_rdma_cm(Reader& reader);
 
+/// /dev/gdrdrv by the number that GDRCopy's module has now; absent where it is not loaded. The node
+/// itself may be stale: a script makes it. Source: NVIDIA gdrcopy src/gdrdrv/gdrdrv.c
+/// (register_chrdev), insmod.sh.
+std::optional<CharDevice> read_gdrdrv(Reader& reader);
+
 /// What functions without RDMA bring along. One whose number nobody says is not in it.
 /// Source: Linux drivers/vfio/group.c (class "vfio", named by vfio_create_group()),
 /// drivers/vfio/container.c (misc device "vfio"), drivers/vhost/vdpa.c (below its vDPA device).

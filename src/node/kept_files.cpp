@@ -171,6 +171,13 @@ std::string kept_cdi_yaml(std::string_view spec) {
   return kept_spec(data::parse_yaml(spec, kCdiLimits));
 }
 
+std::string kept_device_numbers(std::string_view devices) {
+  return host::keep_lines_if(devices, [](std::string_view line) {
+    const auto words = split_words(line);
+    return words.size() == 2 && words[1] == "gdrdrv" && parse_unsigned(words[0]).has_value();
+  });
+}
+
 std::string kept_nccl_topology(std::string_view xml) {
   return XmlMask(xml).masked();
 }

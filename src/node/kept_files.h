@@ -11,6 +11,9 @@ namespace railhead::node {
 std::string kept_cdi_json(std::string_view spec);
 std::string kept_cdi_yaml(std::string_view spec);
 
+/// The line of gdrdrv in /proc/devices.
+std::string kept_device_numbers(std::string_view devices);
+
 /// Of a topology file of NCCL's its elements and what is known of their attributes, each in its
 /// line. What is no such file stays none.
 std::string kept_nccl_topology(std::string_view xml);

@@ -178,6 +178,7 @@ struct Node {
   std::vector<Netdev> netdevs;
   bool devices_known = true;  ///< false: the source has no character devices (a topology file)
   std::optional<CharDevice> rdma_cm;
+  std::optional<CharDevice> gdrdrv;              ///< GDRCopy's, where its module is loaded
   std::vector<FunctionDevice> function_devices;  ///< each once, those of functions by address
   RdmaNetns rdma_netns = RdmaNetns::unknown;
   Dmi dmi;

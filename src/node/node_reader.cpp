@@ -102,6 +102,7 @@ struct NodeReader::Parts {
   NicList nics;
   NetdevList netdevs;
   Part<std::optional<CharDevice>> rdma_cm;
+  Part<std::optional<CharDevice>> gdrdrv;
   Part<std::vector<FunctionDevice>> function_devices;
   Part<std::vector<TextFile>> cdi;
   Part<std::optional<TextFile>> nccl_file;
@@ -157,6 +158,7 @@ Node NodeReader::Parts::refresh(Reader& reader, Again again, const host::Machine
     gpus.refresh(
         reader, [&](Reader& from) { return read_gpus(from, nvidia.value, node.pci, information); });
   }
+  if (gpus_again && !nvidia.value.bound.empty()) gdrdrv.refresh(reader, read_gdrdrv);
   netns.refresh(reader, read_rdma_netns);
   nodes.refresh(reader, again);
   nics.refresh(reader, rdma, again);
@@ -175,6 +177,7 @@ Node NodeReader::Parts::refresh(Reader& reader, Again again, const host::Machine
   node.numa = platform.value.numa;
   node.gpus = gpus.value;
   node.rdma_cm = rdma_cm.value;
+  if (!nvidia.value.bound.empty()) node.gdrdrv = gdrdrv.value;
   node.function_devices = function_devices.value;
   node.rdma_netns = netns.value;
   node.dmi = platform.value.dmi;
@@ -203,6 +206,7 @@ void NodeReader::Parts::report(Reader& reader) const {
   nics.report(reader);
   netdevs.report(reader);
   reader.report(rdma_cm.problems);
+  reader.report(gdrdrv.problems);
   reader.report(function_devices.problems);
   reader.report(cdi.problems);
   reader.report(nccl_file.problems);

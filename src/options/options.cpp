@@ -204,7 +204,7 @@ inject::InjectionPolicy injection_policy(const config::Settings& settings) {
   // Names every member, so that a new one does not compile until it is said here what it does.
   const auto& [gpus, gpu_resources, annotations, memlock_cap_bytes, devices,
                roce_without_host_network, pf_with_vfs, vm_runtimes, vm_runtime_handlers,
-               ucx_environment, nvshmem_environment, nccl_topo_file] = settings.injection;
+               ucx_environment, nvshmem_environment, gdrcopy, nccl_topo_file] = settings.injection;
   inject::InjectionPolicy policy;
   policy.gpus = gpus;
   policy.annotations = annotations;
@@ -217,6 +217,7 @@ inject::InjectionPolicy injection_policy(const config::Settings& settings) {
   policy.vm_runtime_handlers = vm_runtime_handlers;
   policy.ucx_env = ucx_environment;
   policy.nvshmem_env = nvshmem_environment;
+  policy.gdrcopy = gdrcopy;
   policy.topology_file = nccl_topo_file;
   return policy;
 }
@@ -277,12 +278,36 @@ Result<std::optional<topology::NcclTopology>> operator_topology(const config::Se
       TRY(topology::parse_nccl_topology(file->text, file->path)));
 }
 
+namespace {
+
+std::vector<checks::NetdevSelector> netdev_selectors(const std::vector<pools::PoolSpec>& specs) {
+  std::vector<checks::NetdevSelector> all;
+  for (const auto& spec : specs) {
+    for (const auto& selector : spec.include) {
+      for (const auto& condition : selector.conditions) {
+        if (condition.fact != pools::Fact::pf_name && condition.fact != pools::Fact::netdev) {
+          continue;
+        }
+        checks::NetdevSelector one{spec.name, condition.key, {}};
+        for (const auto& range : condition.functions) one.patterns.push_back(range.parent);
+        if (one.patterns.empty()) one.patterns = condition.values;
+        if (!one.patterns.empty()) all.push_back(std::move(one));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
 Result<checks::Wishes> doctor_wishes(const config::Config& config) {
   checks::Wishes wishes;
   wishes.rules = TRY(operator_rules(config));
   wishes.nri = config.settings().nri.enabled;
   wishes.nccl_file = !config.settings().injection.nccl_topo_file.empty();
   wishes.topology = TRY(operator_topology(config.settings()));
+  // Where resources cannot be read the agent does not start, and says so.
+  if (const auto specs = pool_specs(config)) wishes.netdevs = netdev_selectors(specs->specs);
   return wishes;
 }
 

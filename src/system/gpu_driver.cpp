@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "node/kept_files.h"
 #include "system/gather.h"
 #include "system/kept_files.h"
 
@@ -22,15 +23,18 @@ void read_libraries(const Gather& gather) {
 
 }  // namespace
 
-/// Source: NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-procfs.c; gdrcopy src/gdrdrv.
+/// Source: NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-procfs.c; gdrcopy src/gdrdrv;
+/// gds-nvidia-fs src/nvfs-proc.c.
 void read_gpu_driver(const Gather& gather) {
-  for (const auto* path :
-       {"/sys/module/nvidia/version", "/sys/module/gdrdrv/version", "/proc/sys/kernel/osrelease"}) {
+  for (const auto* path : {"/sys/module/nvidia/version", "/sys/module/gdrdrv/version",
+                           "/proc/sys/kernel/osrelease", "/proc/driver/nvidia-fs/version"}) {
     gather.text(path);
   }
   gather.text("/proc/driver/nvidia/version", kept_nvidia_version);
   gather.text("/proc/driver/nvidia/params", kept_nvidia_parameters);
-  gather.text("/proc/devices", kept_device_numbers);
+  gather.text("/proc/driver/nvidia-fs/modules", kept_driver_names);
+  gather.text("/etc/cufile.json", kept_cufile);
+  gather.text("/proc/devices", node::kept_device_numbers);
   auto& node = gather.into.gdrdrv;
   node = fact_of(node.path, gather.host.device(node.path));
   read_libraries(gather);

@@ -316,13 +316,6 @@ std::string kept_lnet_networks(std::string_view content) {
   return join(names, ",") + "\n";
 }
 
-std::string kept_device_numbers(std::string_view content) {
-  return keep_lines_if(content, [](std::string_view line) {
-    const auto words = split_words(line);
-    return words.size() == 2 && words[1] == "gdrdrv" && parse_unsigned(words[0]).has_value();
-  });
-}
-
 /// "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (user@host)"
 std::string kept_nvidia_version(std::string_view content) {
   return keep_lines(content, [](std::string_view line) -> std::string {
@@ -352,6 +345,35 @@ std::string kept_nvidia_parameters(std::string_view content) {
       return std::string(trim(line.substr(0, colon))) + ": " + std::string(value);
     }
     return has_word(line, kOverride) ? "RegistryDwords: \"" + std::string(kOverride) + "\"" : "";
+  });
+}
+
+std::string kept_cufile(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    constexpr auto kSwitches =
+        std::to_array<std::string_view>({"\"allow_compat_mode\"", "\"use_pci_p2pdma\""});
+    const auto said = line.substr(0, line.find("//"));
+    for (const auto key : kSwitches) {
+      const auto at = said.find(key);
+      if (at == std::string_view::npos) continue;
+      auto value = trim(said.substr(at + key.size()));
+      if (!value.starts_with(':')) continue;
+      value = trim(value.substr(1));
+      for (const std::string_view word : {"true", "false"}) {
+        if (value.starts_with(word)) return std::string(key) + ": " + std::string(word);
+      }
+    }
+    return "";
+  });
+}
+
+std::string kept_driver_names(std::string_view content) {
+  return keep_lines(content, [](std::string_view line) -> std::string {
+    const auto colon = line.find(':');
+    const auto name = line.substr(0, colon);
+    const bool is_one =
+        colon != std::string_view::npos && name.size() <= 32 && is_made_of(name, "_-");
+    return is_one ? std::string(name) + ":" : "";
   });
 }
 

@@ -59,13 +59,16 @@ std::string kept_memlock(std::string_view content);
 std::string kept_lnet_interfaces(std::string_view content);
 std::string kept_lnet_networks(std::string_view content);
 
-/// The line of gdrdrv in /proc/devices.
-std::string kept_device_numbers(std::string_view content);
-
 /// Of the NVIDIA driver's version that it is the open one or not, and its number; of its parameters
 /// those that are looked at.
 std::string kept_nvidia_version(std::string_view content);
 std::string kept_nvidia_parameters(std::string_view content);
+
+/// Of cuFile's file, which is JSON with comments, two switches, each in its line.
+std::string kept_cufile(std::string_view content);
+
+/// Of the storage drivers that nvidia_fs serves, "nvme: 0.1.2", the names.
+std::string kept_driver_names(std::string_view content);
 
 /// The line of the total of PCIe's error counters.
 std::string kept_error_total(std::string_view content);

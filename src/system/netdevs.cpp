@@ -3,8 +3,10 @@
 #include <set>
 
 #include "base/text.h"
+#include "host/devlink.h"
 #include "host/host_error.h"
 #include "system/gather.h"
+#include "system/lldp.h"
 
 namespace railhead::system {
 namespace {
@@ -27,6 +29,28 @@ Fact<T> answer_about(const Gather& gather, const std::string& netdev, host::Link
     fact.error = "malformed: " + parsed.error().message;
   }
   return fact;
+}
+
+/// A function that is not in our network namespace, or whose driver says nothing, has no entry.
+void read_firmware(const Gather& gather) {
+  for (const auto& nic : gather.node.nics) {
+    const auto* function = nic.pci ? gather.node.find_pci(*nic.pci) : nullptr;
+    if (function == nullptr || function->is_vf() || nic.elsewhere) continue;
+    if (gather.into.firmware.contains(function->address)) continue;
+    const auto path = host::devlink_path(function->address.str());
+    const auto bytes = fact_of(path, gather.host.devlink_info(function->address.str()));
+    if (bytes.absent()) continue;
+    Fact<std::vector<host::DevlinkParameter>> fact{path, {}, bytes.error};
+    if (bytes.value) {
+      auto parsed = host::devlink_parameters(*bytes.value);
+      if (parsed) {
+        fact.value = *std::move(parsed);
+      } else {
+        fact.error = "malformed: " + parsed.error().message;
+      }
+    }
+    gather.into.firmware.emplace(function->address, std::move(fact));
+  }
 }
 
 void read_functions(const Gather& gather) {
@@ -64,6 +88,10 @@ void read_traffic_classes(const Gather& gather) {
 /// for each of the eight priorities; the kernel's own driver does not.
 void read_netdevs(const Gather& gather) {
   read_functions(gather);
+  read_firmware(gather);
+  for (const auto& netdev : gather.node.netdevs) {
+    if (netdev.pci) gather.text("/sys/class/net/" + netdev.name + "/name_assign_type");
+  }
   read_traffic_classes(gather);
   std::set<std::string> names;
   for (const auto& nic : gather.node.nics) {
@@ -77,6 +105,10 @@ void read_netdevs(const Gather& gather) {
   for (const auto& name : names) {
     const auto folder = "/sys/class/net/" + name;
     gather.text(folder + "/mtu");
+    const auto index = gather.text(folder + "/ifindex");
+    if (index.known() && parse_unsigned(*index.value)) {
+      gather.text("/run/systemd/netif/lldp/" + *index.value, kept_lldp);
+    }
     gather.into.dcb[name] = answer_about(gather, name, host::LinkPart::dcb, host::parse_dcb);
     for (const auto* setting : {"arp_ignore", "arp_announce"}) {
       gather.text("/proc/sys/net/ipv4/conf/" + name + "/" + setting);

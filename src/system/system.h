@@ -12,6 +12,7 @@
 
 #include "host/clock.h"
 #include "host/dcb_netlink.h"
+#include "host/devlink.h"
 #include "host/host.h"
 #include "host/process.h"
 #include "host/vf_netlink.h"
@@ -138,6 +139,8 @@ struct System {
   std::map<std::string, Fact<host::DcbSettings>, std::less<>> dcb;
   /// By netdev of a physical function that has virtual ones.
   std::map<std::string, Fact<std::vector<host::VfSettings>>, std::less<>> vfs;
+  /// Settings of the firmware, by the physical function of a NIC; none where nothing says any.
+  std::map<node::PciAddress, Fact<std::vector<host::DevlinkParameter>>> firmware;
   Fact<host::DeviceNode> gdrdrv{"/dev/gdrdrv"};
   NfsFacts nfs;
   Fact<std::vector<LogLine>> kernel_log{host::Host::kKernelLog};

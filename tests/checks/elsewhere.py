@@ -19,8 +19,6 @@ ELSEWHERE = {
     "C21": BENCH,
     "C26": "of another program, which waits for ever; `railhead bench` has a limit for each phase",
     "F04": API, "F10": API, "F11": API,
-    "F17": "cannot be read from a node: MTU, VLAN and mode of a switch's port; a large transfer proves it "
-           "(`railhead bench`)",
     "F18": "cannot be judged: the kernel does RoCE in a VLAN; a ban is a site's own policy", "F20": API,
     "F25": "cannot be judged: mounts that fail are seen (nfs.transport), the order of units alone breaks nothing",
     "F33": "has no effect on verbs: interrupt moderation is for the netdev's own traffic",

@@ -8,6 +8,7 @@
 
 #include "system/gather.h"
 #include "system/kept_files.h"
+#include "system/lldp.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -21,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
        {kept_kernel_log, kept_kernel_arguments, kept_modules, kept_boot_modules,
         kept_service_arguments, kept_unit, kept_kubelet_settings, kept_endpoint_argument,
         kept_listeners, kept_process_name, kept_memlock, kept_lnet_interfaces, kept_lnet_networks,
-        kept_device_numbers, kept_nvidia_version, kept_nvidia_parameters, kept_error_total}) {
+        kept_cufile, kept_lldp, kept_driver_names, kept_nvidia_version, kept_nvidia_parameters,
+        kept_error_total}) {
     const auto kept = keep(text);
     if (keep(kept) != kept) std::abort();
   }

@@ -61,6 +61,9 @@ void fuzz_devlink(std::string_view bytes) {
   std::string blanked(bytes);
   railhead::host::blank_unread_info(blanked);
   require(blanked.size() == bytes.size());
+  const auto settings = railhead::host::devlink_parameters(bytes);
+  const auto kept = railhead::host::devlink_parameters(blanked);
+  if (settings && (!kept || *settings != *kept)) std::abort();
   const auto before = railhead::host::running_package(bytes);
   const auto after = railhead::host::running_package(blanked);
   require(before.has_value() == after.has_value());

@@ -24,7 +24,8 @@ def node(name, rdma=("8", "8"), gpus="8"):
     return {"metadata": {"name": name, "labels": {"node.kubernetes.io/instance-type": "Standard_ND96isr_H100_v5",
                                                   "feature.node.kubernetes.io/pci-15b3.present": "true",
                                                   "network.nvidia.com/operator.mofed.wait": "false",
-                                                  "kubernetes.azure.com/agentpool": "gpu", "kubernetes.azure.com/accelerator": "nvidia"}},
+                                                  "kubernetes.azure.com/agentpool": "gpu", "kubernetes.azure.com/accelerator": "nvidia",
+                                                  "railhead.io/rdma.total-vfs": "16", "railhead.io/rails": "8"}},
             "status": {"nodeInfo": {"osImage": "Ubuntu 22.04.5 LTS"}, "capacity": {"cpu": "96", "nvidia.com/gpu": gpus, IB: rdma[0]},
                        "allocatable": {"cpu": "96", "nvidia.com/gpu": gpus, IB: rdma[1]}}}
 
@@ -291,6 +292,20 @@ class KubeDoctor(unittest.TestCase):
         self.assertIsNone(state_of(volumes=[{"name": "v", "configMap": {"name": "lost", "optional": True}}]))
         self.objects["ConfigMap"] = [{**CONFIG, "metadata": {**CONFIG["metadata"], "namespace": "elsewhere"}}]
         self.assertEqual("FAIL", state_of(volumes=[{"name": "v", "configMap": {"name": "rdma-devices"}}]))
+
+    def test_a_node_whose_nics_are_set_otherwise(self):
+        """By the labels of nodes of one size; two that differ have no usual value, and what is unknown says nothing."""
+        def states(*vfs, label="railhead.io/rdma.total-vfs", size="Standard_ND96isr_H100_v5"):
+            self.objects["Node"] = [node(f"gpu-{n}") for n in range(len(vfs))]
+            for one, value in zip(self.objects["Node"], vfs):
+                one["metadata"]["labels"].update({label: value, "node.kubernetes.io/instance-type": size})
+            return {(one["subject"], one["state"]) for one in self.run_it()[1]["findings"]
+                    if one["id"] == "kube.nic-settings" and one["state"] not in ("PASS", "SKIP")}
+        self.assertEqual({("gpu-2", "WARN")}, states("16", "16", "8"))
+        self.assertEqual({("gpu-0", "WARN")}, states("Ethernet", "InfiniBand", "InfiniBand", label="railhead.io/rdma.link-layer"))
+        self.assertEqual(set(), states("16", "8"))
+        self.assertEqual(set(), states("16", "16", "unknown"))
+        self.assertEqual(set(), states("16", "16", "8", size=""))
 
     def test_aks_nodes_run_ubuntu_where_an_operator_brings_drivers(self):
         def state_of(image="Microsoft Azure Linux 3.0", **labels):

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "unit/checks/patients.h"
+#include "unit/devlink_builder.h"
 #include "unit/link_builder.h"
 
 namespace railhead::test {
@@ -30,6 +31,13 @@ std::string port_folder(const Patient& patient) {
   const auto paths = patient.paths("infiniband/mlx5_0/ports/1/state");
   EXPECT_EQ(paths.size(), 1U);
   return paths.at(0).substr(0, paths.at(0).size() - 5);
+}
+
+std::string netdev_folder(const Patient& patient, const std::string& netdev) {
+  constexpr std::string_view kFile = "operstate";
+  const auto paths = patient.paths("net/" + netdev + "/" + std::string(kFile));
+  EXPECT_EQ(paths.size(), 1U);
+  return paths.at(0).substr(0, paths.at(0).size() - kFile.size());
 }
 
 TEST(DoctorOnRoce, finds_nothing_on_a_healthy_machine) {
@@ -333,6 +341,21 @@ TEST(DoctorOnDrivers, a_container_that_is_not_ready_is_a_warning) {
   EXPECT_EQ(of(patient, "drv.container", "node").state, State::pass);
 }
 
+TEST(DoctorOnDrivers, storage_is_judged_by_what_cufile_may_do_without) {
+  auto patient = healthy();
+  EXPECT_THAT(all_of(patient, "gdr.storage"), testing::ElementsAre("SKIP node"));
+  for (const auto* said : {"\"allow_compat_mode\": true", "// \"allow_compat_mode\": false",
+                           "\"allow_compat_mode\": false,\n\"use_pci_p2pdma\": true",
+                           "\"allow_compat_mode\"", "\"allow_compat_mode\": 0"}) {
+    patient.text("/etc/cufile.json", said);
+    EXPECT_THAT(all_of(patient, "gdr.storage"), testing::ElementsAre("SKIP node")) << said;
+  }
+  patient.replace("/proc/modules", "nvidia ", "nvidia_fs 32768 0 - Live 0x0\nnvidia ");
+  patient.text("/proc/driver/nvidia-fs/version", "version: 2.24");
+  patient.text("/proc/driver/nvidia-fs/modules", "nvme: 1.0\nrpcrdma: 24.10");
+  EXPECT_EQ(of(patient, "gdr.storage", "node").observed, "nvidia_fs, which serves nvme, rpcrdma");
+}
+
 TEST(DoctorOnDrivers, gdrcopy_and_ibgda_are_told_where_they_are_set_up) {
   auto patient = healthy();
   EXPECT_THAT(all_of(patient, "gdr.gdrcopy"), testing::ElementsAre("SKIP node"));
@@ -427,6 +450,72 @@ TEST(DoctorOnDrivers, an_agent_without_nri_does_not_ask_for_it) {
   checks::Wishes wishes;
   wishes.nri = false;
   EXPECT_EQ(finding_of(patient.examine(wishes), "runtime.nri", "node").state, State::skip);
+}
+
+TEST(DoctorOnNames, only_a_selected_netdev_that_the_kernel_counts_is_a_warning) {
+  auto patient = healthy();
+  const auto name = [&](const std::string& netdev, const std::string& kind) {
+    patient.text(netdev_folder(patient, netdev) + "name_assign_type", kind);
+  };
+  const auto said_with = [&](std::vector<std::string> patterns) {
+    checks::Wishes wishes;
+    wishes.netdevs = {{"rdma/ib", "ifNames", std::move(patterns)}};
+    std::vector<std::string> said;
+    for (const auto& finding : patient.examine(wishes)) {
+      if (finding.id == "net.stable-names") {
+        said.push_back(std::string(to_string(finding.state)) + " " + finding.subject);
+      }
+    }
+    return said;
+  };
+  EXPECT_THAT(said_with({}), testing::ElementsAre("SKIP node"));
+  EXPECT_THAT(said_with({"nothing*"}), testing::ElementsAre("SKIP node"));
+  EXPECT_THAT(said_with({"eno3"}), testing::ElementsAre("UNKNOWN eno3"))
+      << "the kernel says nothing";
+  name("eno3", "1");
+  EXPECT_THAT(said_with({"eno3"}), testing::ElementsAre("WARN eno3"));
+  name("eno3", "4");
+  EXPECT_THAT(said_with({"eno3"}), testing::ElementsAre("PASS eno3")) << "udev named it";
+  name("eno3", "2");
+  EXPECT_THAT(said_with({"eno3"}), testing::ElementsAre("PASS eno3"))
+      << "the driver knows its place";
+  name("eno3", "1");
+  for (const auto& one : said_with({"eno*"})) EXPECT_TRUE(one.starts_with("PASS eno")) << one;
+}
+
+TEST(DoctorOnRoce, a_switch_whose_frames_are_smaller_than_the_mtu_is_a_warning) {
+  auto patient = roce();
+  EXPECT_THAT(all_of(patient, "roce.switch-port"), testing::ElementsAre("SKIP node"));
+  patient.text(netdev_folder(patient, kRoceNetdev) + "ifindex", "7");
+  const auto said_with = [&](const std::string& said) {
+    patient.bytes("/run/systemd/netif/lldp/7", said);
+    return of(patient, "roce.switch-port", kRoceNetdev);
+  };
+  EXPECT_EQ(said_with("port=Ethernet1/7 vlan=100 frame=9216\n").state, State::pass);
+  EXPECT_EQ(said_with("port=Ethernet1/7 vlan=100 frame=9216\n").observed,
+            "Ethernet1/7, VLAN 100, frames of 9216");
+  EXPECT_EQ(said_with("frame=1518\n").state, State::warn);
+  EXPECT_EQ(said_with("vlan=100\n").state, State::pass) << "how large is not said";
+  patient.unreadable("/run/systemd/netif/lldp/7", "EACCES");
+  EXPECT_EQ(of(patient, "roce.switch-port", kRoceNetdev).state, State::unknown);
+}
+
+TEST(DoctorOnFirmware, what_is_set_for_the_next_start_is_held_against_now) {
+  const auto said_with = [&](const std::string& parameters) {
+    auto patient = healthy();
+    patient.text("/.netlink/devlink/pci.0000:18:00.0/0000",
+                 snapshot::hex_of_bytes(devlink_message(parameters)));
+    return of(patient, "sriov.firmware", "mlx5_0");
+  };
+  const auto permanent = [](const std::string& name, unsigned type, const std::string& data) {
+    return attribute(80, text_attribute(81, name) + u8(83, type) +
+                             attribute(84, attribute(85, data + u8(87, 2))));
+  };
+  const auto on = permanent("enable_sriov", 6, attribute(86, ""));
+  EXPECT_EQ(said_with(permanent("enable_sriov", 6, "")).state, State::warn);
+  EXPECT_EQ(said_with(on).state, State::pass) << "how many is not said";
+  EXPECT_EQ(said_with(on + permanent("total_vfs", 3, u32(86, 16))).state, State::pass);
+  EXPECT_EQ(said_with(on + permanent("total_vfs", 3, u32(86, 8))).state, State::warn);
 }
 
 TEST(DoctorOnDrivers, an_expected_rate_is_held_against_the_port) {

@@ -60,7 +60,8 @@ devicePlugin: {enabled: false, dir: /k, handout: cdi, cdiDir: /l, deviceInfoDir:
 kubelet: {rootDir: /o}
 injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, devices: umad,
   roceWithoutHostNetwork: true, pfWithVfs: false, vmRuntimes: true, vmRuntimeHandlers: q,
-  ucxEnvironment: false, nvshmemEnvironment: true, ncclTopoFile: /r}
+  ucxEnvironment: false, nvshmemEnvironment: true, gdrcopy: true,
+  ncclTopoFile: /r}
 nfd: {file: /x, expirySeconds: 10, removeAtEnd: true}
 kubernetes: {startupTaint: true, events: true, conditions: true, kubeconfig: /w}
 pods: {sampleSeconds: 7, graceSeconds: 8, ignore: s/s, queuePairs: always}
@@ -93,10 +94,10 @@ log: {level: error, format: json}
   EXPECT_THAT(injection.gpu_resources, ElementsAre("p"));
   EXPECT_THAT(injection.devices, ElementsAre("umad"));
   EXPECT_THAT(injection.vm_runtime_handlers, ElementsAre("q"));
-  EXPECT_EQ(
-      std::tie(injection.roce_without_host_network, injection.pf_with_vfs, injection.vm_runtimes,
-               injection.ucx_environment, injection.nvshmem_environment, injection.nccl_topo_file),
-      std::tuple(true, false, true, false, true, "/r"));
+  EXPECT_EQ(std::tie(injection.roce_without_host_network, injection.pf_with_vfs,
+                     injection.vm_runtimes, injection.ucx_environment,
+                     injection.nvshmem_environment, injection.gdrcopy, injection.nccl_topo_file),
+            std::tuple(true, false, true, false, true, true, "/r"));
   EXPECT_EQ(std::tie(pods.sample, pods.grace, pods.queue_pairs),
             std::tuple(7s, 8s, QueuePairChoice::always));
   EXPECT_THAT(pods.ignore, ElementsAre("s/s"));
@@ -114,6 +115,7 @@ TEST(Config, one_switch_turns_nothing_else) {
       {"vmRuntimes", &Injection::vm_runtimes},
       {"ucxEnvironment", &Injection::ucx_environment},
       {"nvshmemEnvironment", &Injection::nvshmem_environment},
+      {"gdrcopy", &Injection::gdrcopy},
   };
   for (const auto& [key, turned] : kSwitches) {
     const auto config = from_file("injection: {" + std::string(key) + ": true}\n");

@@ -61,10 +61,25 @@ TEST(Features, of_a_dgx_h100) {
   EXPECT_EQ(found.value("rdma.capable"), "true");
   EXPECT_EQ(found.value("rdma.rate-gbps"), "400");
   EXPECT_EQ(found.value("rdma.link-layer"), "InfiniBand");
+  EXPECT_EQ(found.value("rdma.total-vfs"), "16");
   EXPECT_EQ(found.value("rails"), "8");
   EXPECT_EQ(found.value("rail-0.nic"), "mlx5_0");
   EXPECT_EQ(found.value("rail-8.nic"), "absent");
   EXPECT_EQ(found.value("gpudirect.route"), "unknown") << "nothing was read of the driver";
+}
+
+TEST(Features, say_how_many_virtual_functions_the_firmware_allows) {
+  auto node = machine("dgx-h100");
+  const auto allow = [&](const std::string& nic, unsigned functions) {
+    const auto pci = *node.find_nic(nic)->pci;
+    for (auto& device : node.pci) {
+      if (device.address == pci) device.sriov_totalvfs = functions;
+    }
+  };
+  for (const auto& nic : node.nics) allow(nic.name, 16);
+  EXPECT_EQ(Features(node).value("rdma.total-vfs"), "16");
+  allow("mlx5_3", 8);
+  EXPECT_EQ(Features(node).value("rdma.total-vfs"), "mixed");
 }
 
 TEST(Features, of_a_machine_without_rdma_are_few) {
@@ -161,7 +176,7 @@ TEST(Features, of_every_machine_are_labels_of_kubernetes) {
   for (const auto& name : machine_names()) {
     SCOPED_TRACE(name);
     const Features found(machine(name));
-    EXPECT_LE(found.all().size(), 7U + 2 * features::kMostRails);
+    EXPECT_LE(found.all().size(), 8U + 2 * features::kMostRails);
     std::set<std::string> keys;
     for (const auto& [key, value] : found.all()) {
       EXPECT_TRUE(keys.insert(key).second) << key;

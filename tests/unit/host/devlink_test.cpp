@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/devlink.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -121,6 +122,61 @@ TEST(Devlink, a_package_that_is_stored_or_fixed_is_not_the_one_that_runs) {
   EXPECT_EQ(package_of(devlink_message(version(102, "fw.app.name", "new") +
                                        version(100, "fw.app.name", "old"))),
             "none");
+}
+
+/// A parameter as the kernel sends it: the type of a number of 32 bits is 3, of a switch 6.
+std::string parameter(const std::string& name, unsigned type, const std::string& values) {
+  return attribute(80, text_attribute(81, name) + attribute(82, "") + test::u8(83, type) +
+                           attribute(84, values));
+}
+
+/// A value in a mode: 0 runtime, 1 at the driver's start, 2 permanent.
+std::string in_mode(unsigned mode, const std::string& data) {
+  return attribute(85, data + test::u8(87, mode));
+}
+
+std::string number(std::uint32_t value) {
+  return test::u32(86, value);
+}
+
+TEST(Devlink, a_parameter_is_asked_for_by_name) {
+  EXPECT_EQ(devlink_parameter_request(kFamily, "0000:3b:00.1", "total_vfs", 2),
+            message(kFamily,
+                    generic_header(38, 1) + text_attribute(1, "pci") +
+                        text_attribute(2, "0000:3b:00.1") + text_attribute(81, "total_vfs"),
+                    kRequest, 2));
+}
+
+TEST(Devlink, parameters_have_a_value_for_now_and_one_for_the_next_start) {
+  const auto is_on = attribute(86, "");
+  const auto said = devlink_parameters(
+      device_info("x") + devlink_message(parameter("total_vfs", 3, in_mode(2, number(16)))) +
+      devlink_message(parameter("enable_sriov", 6, in_mode(2, ""))) +
+      devlink_message(parameter("enable_roce", 6, in_mode(1, "") + in_mode(0, is_on))));
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_THAT(*said, testing::ElementsAre(DevlinkParameter{"total_vfs", std::nullopt, 16},
+                                          DevlinkParameter{"enable_sriov", std::nullopt, 0},
+                                          DevlinkParameter{"enable_roce", 1, std::nullopt}));
+}
+
+TEST(Devlink, parameters_that_are_malformed_or_not_asked_for_say_nothing) {
+  const auto said = devlink_parameters(
+      devlink_message(parameter("flow_steering_mode", 5, in_mode(0, text_attribute(86, "smfs")))) +
+      devlink_message(parameter(
+          "total_vfs", 3,
+          in_mode(2, attribute(86, "abc")) + in_mode(7, number(4)) + attribute(85, number(5)))));
+  EXPECT_THAT(said.value(),
+              testing::ElementsAre(DevlinkParameter{"total_vfs", std::nullopt, std::nullopt}));
+  EXPECT_FALSE(devlink_parameters("garbage"));
+  EXPECT_THAT(devlink_parameters("").value(), testing::IsEmpty());
+}
+
+TEST(Devlink, only_parameters_that_are_read_pass_the_door) {
+  auto bytes = devlink_message(parameter("total_vfs", 3, in_mode(2, number(16)))) +
+               devlink_message(parameter("secret_key", 3, in_mode(2, number(7))));
+  blank_unread_info(bytes);
+  EXPECT_EQ(bytes.find("secret_key"), std::string::npos);
+  EXPECT_EQ(devlink_parameters(bytes).value().size(), 1U);
 }
 
 TEST(Devlink, bytes_that_are_no_messages_are_malformed) {

@@ -63,6 +63,8 @@ TEST(Uevent, of_graphics_and_their_drivers_is_about_gpus) {
   EXPECT_EQ(changes({"add@/x", path("/drm/renderD128"), "SUBSYSTEM=drm"}), gpus);
   EXPECT_EQ(changes({"add@/x", "DEVPATH=/bus/pci/drivers/nvidia", "SUBSYSTEM=drivers"}), gpus);
   EXPECT_EQ(changes({"add@/x", "DEVPATH=/bus/pci/drivers/xe", "SUBSYSTEM=drivers"}), gpus);
+  EXPECT_EQ(changes({"add@/x", "DEVPATH=/module/gdrdrv", "SUBSYSTEM=module"}), gpus);
+  EXPECT_TRUE(changes({"add@/x", "DEVPATH=/module/nfsd", "SUBSYSTEM=module"}).empty());
   EXPECT_TRUE(changes({"add@/x", "DEVPATH=/bus/pci/drivers/nvme", "SUBSYSTEM=drivers"}).empty());
 }
 

@@ -337,6 +337,21 @@ TEST_F(GpusOf, the_environment_names_gpus_by_index_uuid_mig_and_replica) {
   EXPECT_EQ(with_env("0").source, container::GpuSource::environment);
 }
 
+TEST_F(GpusOf, a_mig_device_that_no_spec_has_is_of_the_only_gpu) {
+  const auto said_with = [](std::size_t gpus, const std::string& id) {
+    auto node = test::seed_node();
+    node.gpus.resize(gpus);
+    const auto table = test::table_of(std::move(node));
+    GpuEvidence evidence;
+    add_gpu_id(id, table, evidence);
+    return evidence.gpus;
+  };
+  EXPECT_THAT(said_with(1, "MIG-beef"), ElementsAre(0));
+  EXPECT_THAT(said_with(1, "MIG-beef::1"), ElementsAre(0));
+  EXPECT_THAT(said_with(2, "MIG-beef"), IsEmpty()) << "of which one nobody says";
+  EXPECT_THAT(said_with(1, "GPU-beef"), IsEmpty()) << "a GPU that is not here";
+}
+
 TEST_F(GpusOf, all_void_none_and_empty_never_count) {
   for (const char* value : {"all", "void", "none", "", " ", ",", "all,void"}) {
     const auto gpus = with_env(value);

@@ -162,5 +162,24 @@ TEST(CharDevices, of_vfio_without_an_iommu_have_another_name) {
   EXPECT_EQ(node.function_devices[0].device.path, "/dev/vfio/noiommu-26");
 }
 
+TEST(Gdrdrv, has_the_number_that_its_module_has_now) {
+  const auto gdrdrv_of = [](const std::string& text) {
+    const auto host = test::host_of(text);
+    Reader reader(*host);
+    return read_gdrdrv(reader);
+  };
+  EXPECT_EQ(gdrdrv_of("t /proc/devices 240 gdrdrv\n"),
+            (CharDevice{"/dev/gdrdrv", 240, 0, 0666, 0, 0, false}));
+  EXPECT_EQ(gdrdrv_of("t /proc/devices 240 gdrdrv\nc /dev/gdrdrv 239:0 0600 0:0\n"),
+            (CharDevice{"/dev/gdrdrv", 240, 0, 0666, 0, 0, false}))
+      << "a stale node";
+  EXPECT_EQ(gdrdrv_of("t /proc/devices 240 gdrdrv\nc /dev/gdrdrv 240:0 0600 0:0\n")->on_host, true);
+  for (const auto* line :
+       {"240 gdrdrvs", "240", "gdrdrv 240", "-1 gdrdrv", "4096 gdrdrv", "x gdrdrv"}) {
+    EXPECT_EQ(gdrdrv_of("t /proc/devices " + std::string(line) + "\n"), std::nullopt) << line;
+  }
+  EXPECT_EQ(gdrdrv_of(""), std::nullopt);
+}
+
 }  // namespace
 }  // namespace railhead::node

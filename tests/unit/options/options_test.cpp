@@ -37,6 +37,21 @@ TEST(DoctorWishes, are_what_the_operator_expects) {
   EXPECT_FALSE(wishes("topology: {file: /nowhere/topology.xml}"));
 }
 
+TEST(DoctorWishes, have_the_netdevs_by_whose_names_resources_are_selected) {
+  const auto netdevs = [](const std::string& text) {
+    const auto wishes = doctor_wishes(config::make_config({{{"file", text}}, {}, {}}).value());
+    return wishes ? wishes->netdevs : std::vector<checks::NetdevSelector>();
+  };
+  using One = checks::NetdevSelector;
+  EXPECT_THAT(netdevs(R"({"configList": [{"resourceName": "ib", "rdmaHcaMax": 8,
+      "selectors": {"ifNames": ["ib0", "ib1"]}}]})"),
+              ElementsAre(One{"rdma/ib", "ifNames", {"ib0", "ib1"}}));
+  EXPECT_THAT(netdevs(R"({"resourceList": [{"resourceName": "vf", "resourcePrefix": "a.example",
+      "selectors": {"pfNames": ["ens1f0#0-3"], "isRdma": true}}]})"),
+              ElementsAre(One{"a.example/vf", "pfNames", {"ens1f0"}}));
+  EXPECT_THAT(netdevs("nri: {enabled: true}"), ElementsAre());
+}
+
 TEST(AgentPolicies, what_settings_say_against_each_other_is_named_with_place) {
   const auto error = [](const std::string& text) {
     const auto config = config::make_config({{{"c.yaml", text}}, {}, {}});
@@ -54,7 +69,8 @@ TEST(InjectionPolicy, has_what_each_key_of_injection_says) {
   const auto config = config::make_config({{{"railhead.yaml", R"(
 injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, devices: umad,
   roceWithoutHostNetwork: true, pfWithVfs: true, vmRuntimes: true, vmRuntimeHandlers: q,
-  ucxEnvironment: true, nvshmemEnvironment: true, ncclTopoFile: /r}
+  ucxEnvironment: true, nvshmemEnvironment: true, gdrcopy: true,
+  ncclTopoFile: /r}
 )"}},
                                            {},
                                            {}});
@@ -70,6 +86,7 @@ injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, dev
   EXPECT_TRUE(policy.vm_runtimes);
   EXPECT_TRUE(policy.ucx_env);
   EXPECT_TRUE(policy.nvshmem_env);
+  EXPECT_TRUE(policy.gdrcopy);
 }
 
 TEST(RoleOverrides, all_selectors_are_read) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "data/toml.h"
+#include "node/kept_files.h"
 #include "snapshot/hex_text.h"
 #include "system/gather.h"
 #include "system/kept_files.h"
@@ -48,7 +49,7 @@ TEST(System, what_the_kernel_says_of_a_netdev_is_known_or_not) {
 }
 
 TEST(System, of_numbers_of_devices_a_snapshot_keeps_those_of_gdrcopy) {
-  EXPECT_EQ(system::kept_device_numbers("  1 mem\n240 gdrdrv\n241 secret\n"), "240 gdrdrv\n");
+  EXPECT_EQ(node::kept_device_numbers("  1 mem\n240 gdrdrv\n241 secret\n"), "240 gdrdrv\n");
 }
 
 TEST(System, reads_only_the_parts_that_are_asked_for) {
