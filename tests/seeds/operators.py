@@ -10,6 +10,7 @@ import traceback
 from kube.cluster import Cluster
 from lib import image
 from lib.machine import Machine
+from lib.process import Failed
 
 PCI_LABEL = "feature.node.kubernetes.io/pci-15b3.present"
 # Mellanox/network-operator pkg/nodeinfo/attributes.go
@@ -20,6 +21,7 @@ GPU_LABEL = "nvidia.com/gpu.present"
 GPU = [{"vendor": "10de", "class": "0300"}, {"vendor": "10de", "class": "0302"}]
 GPU_FEATURE = "feature.node.kubernetes.io/pci-10de.present"
 LOOK_S = 0.5
+NO_SUCH_KIND = ("the server doesn't have a resource type", "the server could not find the requested resource")
 
 
 def functions(machine: Machine) -> list[dict[str, str]]:
@@ -53,12 +55,15 @@ class Operators(threading.Thread):
         self._ended = threading.Event()
         self._labels: dict[str, set[str]] = {name: set() for name in machines}
         self._gpus: set[str] = set()
-        self.trouble = ""
+        self.trouble = ""  # a fault of the stand-in itself: it has ended
+        self.last_failure = ""
 
     def run(self) -> None:
         while not self._ended.wait(LOOK_S):
             try:
                 self._look()
+            except Failed as failure:  # as controllers do, it looks again
+                self.last_failure = str(failure)
             except Exception:  # a stand-in that cannot be is a fault of the test, which looks at it
                 self.trouble = traceback.format_exc()
                 return
@@ -70,9 +75,13 @@ class Operators(threading.Thread):
             node.withdraw_gpus()
 
     def _list(self, kind: str) -> list[dict]:
-        """Nothing, where the cluster has no such kind."""
-        told = self._kubectl("get", kind, "--all-namespaces", "-o", "json", check=False)
-        return json.loads(told)["items"] if told.startswith("{") else []
+        """Nothing, where the cluster has no such kind, or has it no longer."""
+        try:
+            return json.loads(self._kubectl("get", kind, "--all-namespaces", "-o", "json"))["items"]
+        except Failed as failure:
+            if any(text in str(failure) for text in NO_SUCH_KIND):
+                return []
+            raise
 
     def _label(self, node: str, key: str, value: str | None) -> None:
         has = key in self._labels[node]

@@ -89,7 +89,7 @@ class SeedCase(ClusterCase):
     def _run(self, command: list[str], env: dict[str, str]) -> str:
         done = subprocess.run(command, cwd=paths.TREE, env=self.env | env, capture_output=True, text=True, check=False)
         if done.returncode != 0 or self.operators.trouble:
-            raise Failed(f"{' '.join(command)}: {done.stdout[-1500:]}{done.stderr[-1500:]}{self.operators.trouble}{self._state()}")
+            raise Failed(f"{' '.join(command)}: {done.stdout[-1500:]}{done.stderr[-1500:]}{self.operators.trouble}\n{self.operators.last_failure}\n{self._state()}")
         return done.stdout
 
     def _state(self) -> str:
