@@ -212,6 +212,16 @@ Status make(Applier& applier, const Step& step, Turn* turn) {
   return turn != nullptr && disturbs(step) ? turn->come_back() : Status();
 }
 
+/// If true, a run of this machine did what takes a turn, and may have been ended within it. One
+/// that was ended before has it still to do.
+bool may_have_had_turn(const Machine& machine) {
+  const auto journal = Journal::read(*machine.tree);
+  if (!journal || !journal->restarts().empty()) return true;
+  return std::ranges::any_of(journal->entries(), [](const Entry& entry) {
+    return entry.kind == Entry::Kind::unit || entry.kind == Entry::Kind::link;
+  });
+}
+
 /// Why no other machine should be treated as this one was. "": nothing speaks against it.
 std::string why_kept(const Machine& machine, const Outcome& outcome) {
   if (outcome.has_failed) return "a step failed";
@@ -284,7 +294,8 @@ Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& want
     step = verified(plan, step);
     observe(step);
   }
-  const auto status = turn == nullptr ? Status() : turn->give_back(why_kept(machine, outcome));
+  const bool has_it = turn != nullptr && (has_turn || may_have_had_turn(machine));
+  const auto status = has_it ? turn->give_back(why_kept(machine, outcome)) : Status();
   if (!status) {
     keep(failed({.id = "turn.given-back", .title = "other nodes have their turn"}, status.error()));
     outcome.has_failed = true;
