@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import socket
 import stat
 
 from .cluster import Cluster
@@ -45,8 +46,9 @@ def of_host(node: Node) -> dict[str, str]:
     for line in mountinfo.read_text().splitlines():
         words = line.split()
         found[f"mount {words[4]}"] = words[5]
-    for kind, folder in (("netdev", "/sys/class/net"), ("module", "/sys/module")):
-        found |= {f"{kind} {name}": "" for name in os.listdir(folder)}
+    # /sys has the netdevs of the network namespace that mounted it, where other tests make theirs.
+    found |= {f"netdev {name}": "" for _, name in socket.if_nameindex()}
+    found |= {f"module {name}": "" for name in os.listdir("/sys/module")}
     for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
         try:
             if path.read_text().startswith("railhead"):
