@@ -35,16 +35,9 @@ def judge(folder: pathlib.Path) -> None:
     from lib.containerd import Containerd
     from lib.machine import H100, Machine
 
-    class WithoutNri(Containerd):
-        """Its file names no `disable`: in 1.7 that is off."""
-
-        has_nri = False
-
-        def _ready(self) -> bool:
-            return super()._ready() if self.has_nri else self.cri.ready()
-
     root = folder / "node"
-    runtime = WithoutNri(RELEASE, folder / "c")
+    runtime = Containerd(RELEASE, folder / "c")
+    runtime.has_nri = False  # its file names no `disable`: in 1.7 that is off
     read = runtime.dir / "config.toml"
     own = "# the distribution's own words\n" + read.read_text().replace("  disable = false\n", "  # no word of it\n")
     file = root / "etc/containerd/config.toml"
