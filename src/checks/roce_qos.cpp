@@ -167,8 +167,7 @@ void traffic_class(const Machine& machine, Findings& found) {
   }
 }
 
-/// What the switch says of the port at which this netdev is; nothing where networkd does not hear
-/// it.
+/// The switch's words about the port of this netdev; nothing where networkd does not hear it.
 std::optional<system::Text> lldp_of(const Machine& machine, const std::string& netdev) {
   const auto index = machine.system.text(netdev_path(netdev, "ifindex"));
   if (!index.known()) return std::nullopt;
@@ -201,7 +200,7 @@ void judge_switch(const Machine& machine, const std::string& netdev, const syste
   }
 }
 
-/// Of every netdev once: a bond's members, and the two ports of a card, hear their own switch.
+/// Judges every netdev once: a bond's members, and the two ports of a card, hear their own switch.
 void switch_port(const Machine& machine, Findings& found) {
   std::set<std::string> seen;
   for_each_roce_port(machine, [&](std::size_t n, const node::Port&) {

@@ -131,7 +131,7 @@ void vf_settings(const Machine& machine, Findings& found) {
   }
 }
 
-/// What devlink says of a setting; nullptr where it says nothing.
+/// The setting as devlink says it; nullptr where it says nothing.
 const host::DevlinkParameter* setting_of(const Machine& machine, const node::PciAddress& address,
                                          std::string_view name) {
   const auto at = machine.system.firmware.find(address);
@@ -173,7 +173,7 @@ std::optional<unsigned> usual_functions(const Machine& machine, std::size_t nic)
   return std::nullopt;
 }
 
-/// What the firmware is set to: sriov_totalvfs is NUM_OF_VFS, and none without SRIOV_EN. Source:
+/// Judges the firmware's settings: sriov_totalvfs is NUM_OF_VFS, and none without SRIOV_EN. Source:
 /// Linux drivers/net/ethernet/mellanox/mlx5/core/sriov.c, lib/nv_param.c.
 void firmware_settings(const Machine& machine, Findings& found) {
   for (std::size_t n = 0; n < machine.node.nics.size(); ++n) {

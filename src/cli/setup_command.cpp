@@ -126,7 +126,7 @@ report::Report document(const setup::Plan& plan, const char* kind, const std::st
   return report;
 }
 
-/// What is said in place of steps, and the code of it for documents.
+/// The words in place of steps, and their code for documents.
 struct Otherwise {
   const char* text = kNothingWanted;
   std::string skipped = "";

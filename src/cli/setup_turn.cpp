@@ -20,11 +20,11 @@
 namespace railhead::cli {
 namespace {
 
-/// Of one question; what does not answer is asked again.
+/// The limit of one question; a kubelet that does not answer is asked again.
 constexpr std::chrono::milliseconds kUntilKubeletAnswers{10'000};
 constexpr std::size_t kMaxLeases = 100;
 
-/// Of a Lease, which has no more than its holder and the annotations of others.
+/// Limits of a Lease, which has no more than its holder and the annotations of others.
 constexpr kube::AnswerLimits kLeaseLimits{std::chrono::seconds(10), std::size_t{1} << 20};
 
 Result<kube::LeaseName> parse_lease_name(const std::string& text) {

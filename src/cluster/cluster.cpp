@@ -246,7 +246,7 @@ std::string log_target(const data::Value& pod, std::string_view container, std::
          "/log?container=" + kube::encoded(container) + "&limitBytes=" + std::to_string(bytes);
 }
 
-/// Of pods of drivers and operators that are not ready.
+/// Reads the logs of pods of drivers and operators that are not ready.
 void read_driver_logs(ClusterReader& reader, const ReadLimits& limits, Cluster& cluster) {
   for (const auto& pod : cluster.kind("Pod").items) {
     if (!is_ofed_pod(pod) && !is_operator_pod(pod)) continue;

@@ -61,7 +61,7 @@ bool is_of_rdma(const data::Value& set) {
   });
 }
 
-/// Of NVIDIA's GPUs, or of another maker's hardware.
+/// True for a device plugin of NVIDIA's GPUs, or of another maker's hardware.
 bool is_device_plugin(const data::Value& set) {
   const auto& containers = items_below(set, {"spec", "template", "spec", "containers"});
   return std::ranges::any_of(containers, [](const data::Value& container) {
@@ -138,7 +138,7 @@ std::vector<NeededMap> needed_maps(const data::Value& pod_spec) {
   return all;
 }
 
-/// What is missing of it in this namespace; "": nothing.
+/// The ConfigMap, or the key of it, that is missing in this namespace; "": nothing.
 std::string missing_of(const NeededMap& needed, std::string_view name_space, const Listing& maps) {
   for (const auto& map : maps.items) {
     if (text_below(map, {"metadata", "name"}) != needed.name) continue;
@@ -196,7 +196,7 @@ std::string last_line(std::string_view log) {
   return std::string(last.substr(0, kLine));
 }
 
-/// What the log of a pod's container says last, as evidence; nothing where it was not asked for.
+/// The last line of a container's log, as evidence; nothing where it was not asked for.
 std::optional<checks::Evidence> log_of(const Cluster& cluster, const std::string& container) {
   for (const auto& reply : cluster.driver_logs) {
     if (reply.subject != container) continue;

@@ -62,9 +62,9 @@ class PodResources {
   void pod(const std::string& pod_namespace, const std::string& name,
            std::chrono::milliseconds timeout, Done<container::PodHoldings> done);
 
-  /// What all pods hold, in one answer; devices of claims stand under the name of their driver,
-  /// which has no slash as that of a resource has. On the mailbox's thread, as pod(). A kubelet
-  /// that breaks off or has gone is asked until `timeout`; only `unavailable` comes before.
+  /// The holdings of all pods, in one answer; devices of claims stand under the name of their
+  /// driver, which has no slash as that of a resource has. On the mailbox's thread, as pod(). A
+  /// kubelet that breaks off or has gone is asked until `timeout`; only `unavailable` comes before.
   void all(std::chrono::milliseconds timeout, Done<std::vector<container::PodHoldings>> done);
 
   /// What the kubelet believes that the node's plugins offer. From any thread; `done` is never
