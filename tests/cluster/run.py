@@ -10,46 +10,27 @@ root. RAILHEAD_BIN names the program. A Kubernetes that is not in the cache is b
 
 import argparse
 import pathlib
-import shutil
 import sys
 import tempfile
-import time
 import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "runtime"), str(HERE.parent)]
 
 from lib import jail, needs, paths  # noqa: E402
-from lib.runner import SKIPPED, Lines, collect  # noqa: E402
+from lib.runner import SKIPPED  # noqa: E402
 
 RUNTIMES = {"1.36": "2.4", "1.30": "1.7"}
 
 
 def run(version: str, programs: pathlib.Path, patterns: list[str], left_out: list[str]) -> int:
-    from kube.case import ClusterCase
+    from kube.case import run_cases
     from kube.cluster import Cluster
 
-    began = time.monotonic()
     folder = pathlib.Path(tempfile.mkdtemp(prefix=f"railhead-k{version}-"))
     cluster = Cluster(version, programs, RUNTIMES[version], folder)
-    result = Lines(folder)
-    try:
-        cluster.start()
-        print(f"Kubernetes {version}: node ready after {time.monotonic() - began:.0f} s", flush=True)
-        ClusterCase.cluster, ClusterCase.folder = cluster, folder
-        collect(HERE / "scenarios", patterns, left_out).run(result)
-    finally:
-        cluster.remove()
-        if result.failed == 0 and sys.exc_info()[0] in (None, jail.Interrupted):
-            shutil.rmtree(folder, ignore_errors=True)
-        else:
-            print(f"logs: {folder}")
-    result.repeat_failures()
-    print(
-        f"Kubernetes {version} with containerd {RUNTIMES[version]}: {result.passed} passed, "
-        f"{result.failed} failed, {len(result.skipped)} skipped in {time.monotonic() - began:.0f} s"
-    )
-    return 1 if result.failed or not result.passed else 0
+    what = f"Kubernetes {version} with containerd {RUNTIMES[version]}"
+    return run_cases(what, cluster, HERE / "scenarios", patterns, left_out)
 
 
 def main() -> int:

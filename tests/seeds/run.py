@@ -11,17 +11,15 @@ failed, 77 if nothing could be run here. Needs root. RAILHEAD_BIN names the prog
 import argparse
 import os
 import pathlib
-import shutil
 import sys
 import tempfile
-import time
 import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "cluster"), str(HERE.parent / "runtime"), str(HERE.parent)]
 
 from lib import jail, needs, paths  # noqa: E402
-from lib.runner import SKIPPED, Lines, collect  # noqa: E402
+from lib.runner import SKIPPED  # noqa: E402
 
 VERSION, RUNTIME = "1.36", "2.4"
 NODES = ("gpu-1", "gpu-2", "system-1")
@@ -39,34 +37,18 @@ def make_uplink() -> None:
 
 
 def run(programs: pathlib.Path, patterns: list[str]) -> int:
-    from kube.case import ClusterCase
+    from kube.case import run_cases
     from kube.cluster import Cluster
     from kube.networks import can_make
 
-    began = time.monotonic()
     if not can_make("veth"):
         print("guides: skipped, no veth netdevs: the kubelet could not probe a pod")
         return SKIPPED
     make_uplink()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="railhead-seeds-"))
     cluster = Cluster(VERSION, programs, RUNTIME, folder, NODES)
-    result = Lines(folder)
-    result.failfast = True  # the next guide would begin on what this one left
-    try:
-        cluster.start()
-        print(f"Kubernetes {VERSION}: {len(NODES)} nodes ready after {time.monotonic() - began:.0f} s", flush=True)
-        ClusterCase.cluster, ClusterCase.folder = cluster, folder
-        collect(HERE / "played", patterns).run(result)
-    finally:
-        cluster.remove()
-        if result.failed == 0 and sys.exc_info()[0] in (None, jail.Interrupted):
-            shutil.rmtree(folder, ignore_errors=True)
-        else:
-            print(f"logs: {folder}")
-    result.repeat_failures()
-    print(f"guides played: {result.passed} passed, {result.failed} failed, {len(result.skipped)} skipped "
-          f"in {time.monotonic() - began:.0f} s")
-    return 1 if result.failed or not result.passed else 0
+    # The next guide would begin on what a failed one left.
+    return run_cases(f"guides played on Kubernetes {VERSION}", cluster, HERE / "played", patterns, failfast=True)
 
 
 def main() -> int:

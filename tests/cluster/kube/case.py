@@ -4,13 +4,17 @@
 import contextlib
 import json
 import pathlib
+import shutil
+import sys
+import time
 import unittest
 
+from lib import jail
 from lib.agent import Agent
 from lib.cri import LOOK, Inside, inside_from
 from lib.machine import Machine, Tree
 from lib.process import Failed, wait_until
-from lib.runner import short_name
+from lib.runner import Lines, collect, short_name
 
 from .cluster import Cluster
 from .pod import manifest
@@ -144,3 +148,27 @@ class ClusterCase(unittest.TestCase):
     def assert_gets_nothing(self, inside: Inside) -> None:
         self.assertEqual({}, inside.nodes)
         self.assertEqual([], [name for name in inside.env if name.startswith("NCCL_")])
+
+
+def run_cases(
+    what: str, cluster: Cluster, package: pathlib.Path, patterns: list[str], left_out: list[str] = (), failfast: bool = False
+) -> int:
+    """Runs the tests of a package on a cluster that it starts and removes: 1 if one failed, or none ran. The cluster's
+    folder stays where one failed."""
+    began = time.monotonic()
+    result = Lines(cluster.folder)
+    result.failfast = failfast
+    try:
+        cluster.start()
+        print(f"{what}: {len(cluster.nodes)} ready after {time.monotonic() - began:.0f} s", flush=True)
+        ClusterCase.cluster, ClusterCase.folder = cluster, cluster.folder
+        collect(package, patterns, left_out).run(result)
+    finally:
+        cluster.remove()
+        if result.failed == 0 and sys.exc_info()[0] in (None, jail.Interrupted):
+            shutil.rmtree(cluster.folder, ignore_errors=True)
+        else:
+            print(f"logs: {cluster.folder}")
+    result.repeat_failures()
+    print(f"{what}: {result.passed} passed, {result.failed} failed, {len(result.skipped)} skipped in {time.monotonic() - began:.0f} s")
+    return 1 if result.failed or not result.passed else 0
